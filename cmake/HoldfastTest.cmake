@@ -1,0 +1,112 @@
+# holdfast_add_test(
+#     NAME unit.keeper            # ctest name; the executable is <build>/bin/tests/unit_keeper
+#     SOURCES keeper_test.cpp
+#     [LIBS holdfast_objects]     # holdfast_objects for internal symbols, holdfast::holdfast for the public ones
+#     [LABELS unit sanitize]      # the first part of the name is always a label
+#     [TIMEOUT 60]                # seconds
+#     [SHARDS 4]                  # as many ctest entries, each with its share of the cases
+#     [SERIAL]                    # nothing else runs beside it: for tests that measure time
+#     [NO_MAIN]                   # the sources have a main() of their own
+#     [DEPENDS targets...]        # to be built before, such as holdfast_cli
+#     [ARGS arguments...] [ENVIRONMENT NAME=value...])
+#
+# defines one test program. The label `sanitize` chooses it for the sanitizer part of `make test`.
+
+find_package(GTest REQUIRED)
+
+add_custom_target(holdfast_tests)          # every test program and what it needs
+add_custom_target(holdfast_sanitize_tests) # those with the label sanitize
+
+# Tests see none of the user's settings. Sanitizers stop at the first finding.
+set(HOLDFAST_TEST_ENVIRONMENT
+    "LC_ALL=set:C.UTF-8"
+    "TZ=set:UTC"
+    "HOLDFAST_STORE=unset:"
+    "XDG_STATE_HOME=unset:"
+    "ASAN_OPTIONS=set:detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
+    "UBSAN_OPTIONS=set:print_stacktrace=1:halt_on_error=1"
+    "TSAN_OPTIONS=set:halt_on_error=1:second_deadlock_stack=1:history_size=4")
+
+function(holdfast_set_test_properties test)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT")
+    set(modifications ${HOLDFAST_TEST_ENVIRONMENT})
+    foreach(setting IN LISTS arg_ENVIRONMENT)
+        string(REPLACE "=" "=set:" setting "${setting}")
+        list(APPEND modifications "${setting}")
+    endforeach()
+    set_tests_properties(${test} PROPERTIES
+        LABELS "${arg_LABELS}"
+        TIMEOUT ${arg_TIMEOUT}
+        RUN_SERIAL ${arg_SERIAL}
+        ENVIRONMENT_MODIFICATION "${modifications}")
+endfunction()
+
+function(holdfast_add_test)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;NO_MAIN" "NAME;TIMEOUT;SHARDS"
+        "SOURCES;LIBS;LABELS;DEPENDS;ARGS;ENVIRONMENT")
+    if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
+        message(FATAL_ERROR "holdfast_add_test(${arg_NAME}): bad arguments ${arg_UNPARSED_ARGUMENTS}")
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    if(HOLDFAST_SANITIZE)
+        math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
+    endif()
+    string(REGEX REPLACE "\\..*" "" kind "${arg_NAME}")
+    list(APPEND arg_LABELS ${kind})
+    list(REMOVE_DUPLICATES arg_LABELS)
+
+    string(REPLACE "." "_" target "${arg_NAME}")
+    add_executable(${target} ${arg_SOURCES})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+    target_link_libraries(${target} PRIVATE ${arg_LIBS} holdfast_warnings)
+    if(arg_NO_MAIN)
+        target_link_libraries(${target} PRIVATE GTest::gtest)
+    else()
+        target_link_libraries(${target} PRIVATE GTest::gtest_main)
+    endif()
+    add_dependencies(${target} holdfast_stores ${arg_DEPENDS})
+    add_dependencies(holdfast_tests ${target})
+    if("sanitize" IN_LIST arg_LABELS)
+        add_dependencies(holdfast_sanitize_tests ${target})
+    endif()
+
+    if(NOT arg_SHARDS)
+        set(arg_SHARDS 1)
+    endif()
+    set(serial "")
+    if(arg_SERIAL)
+        set(serial SERIAL)
+    endif()
+    foreach(shard RANGE 1 ${arg_SHARDS})
+        set(test ${arg_NAME})
+        set(sharding "")
+        if(arg_SHARDS GREATER 1)
+            math(EXPR index "${shard} - 1")
+            string(APPEND test ".${shard}")
+            set(sharding GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
+        endif()
+        add_test(NAME ${test} COMMAND ${target} ${arg_ARGS})
+        holdfast_set_test_properties(${test} ${serial} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
+            ENVIRONMENT ${sharding} ${arg_ENVIRONMENT})
+    endforeach()
+endfunction()
+
+# holdfast_add_script_test(NAME style.includes COMMAND program arguments... [LABELS ...] [TIMEOUT 60] [SERIAL])
+# defines a test that is a script.
+function(holdfast_add_script_test)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    string(REGEX REPLACE "\\..*" "" kind "${arg_NAME}")
+    set(serial "")
+    if(arg_SERIAL)
+        set(serial SERIAL)
+    endif()
+    add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
+    holdfast_set_test_properties(${arg_NAME} ${serial} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ${kind}
+        ENVIRONMENT ${arg_ENVIRONMENT})
+endfunction()
