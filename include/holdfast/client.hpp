@@ -1,0 +1,69 @@
+// client: one connection of a process to one store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/export.hpp>
+#include <holdfast/info.hpp>
+#include <holdfast/options.hpp>
+
+namespace holdfast {
+inline namespace v1 {
+
+namespace detail {
+class session;  // the shared state behind a client
+}
+
+/// Which claims `client::evict` frees.
+struct evict_options {
+    std::string claim{};  ///< only the claim with this id (`claim_info::id`); empty for all holders
+    bool force{false};    ///< also what clients other than holdfast hold
+};
+
+/// A handle to one store, named by its URL. Make one per process and store.
+///
+/// Thread-safety: every member may be called from any thread at once.
+/// Ownership: a cheap shared handle; synchronizers and leases co-own what is behind it.
+/// Construction parses the URL and loads the store's module, but does not talk to the store.
+/// After fork() the child's operations throw `errc::closed` and its destructors do nothing.
+class HOLDFAST_EXPORT client {
+public:
+    /// Throws `bad_url` for a URL that cannot be understood, `unsupported` for a store that is not
+    /// part of this build, `bad_option` for options out of range.
+    explicit client(std::string_view url, client_options options = {});
+
+    /// One round trip to the store; throws `store_unavailable` or the store's own error.
+    void ping();
+
+    /// What is held and waited for under names that begin with `prefix`, in order of names.
+    [[nodiscard]] std::vector<lock_info> locks(std::string_view prefix = "");
+
+    /// Frees what others hold of `name` and returns how many claims were ended. Their holders learn
+    /// that they lost it.
+    std::size_t evict(std::string_view name, evict_options options = {});
+
+    /// A snapshot of this client's counters by name.
+    [[nodiscard]] std::map<std::string, std::uint64_t> metrics() const;
+
+    /// Releases everything, ends every wait with `errc::closed`, and joins the client's threads.
+    /// Bounded by the client's patience. Called by the destruction of the last co-owner.
+    void close();
+
+    /// The store's URL without its password.
+    [[nodiscard]] std::string url() const;
+
+    /// Internal: used by the synchronizers.
+    [[nodiscard]] std::shared_ptr<detail::session> const& shared_state() const noexcept;
+
+private:
+    std::shared_ptr<detail::session> session_;
+};
+
+}  // namespace v1
+}  // namespace holdfast

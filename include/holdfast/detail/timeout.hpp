@@ -1,0 +1,24 @@
+// Turns any duration of the caller into nanoseconds without overflow.
+#pragma once
+
+#include <chrono>
+
+namespace holdfast {
+inline namespace v1 {
+namespace detail {
+
+/// Rounds up, so that a wait is never shorter than asked; caps at about 146 years.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::chrono::nanoseconds to_timeout(
+    std::chrono::duration<Rep, Period> const& timeout) {
+    using std::chrono::nanoseconds;
+    constexpr auto longest = nanoseconds::max() / 2;
+    auto const seconds = std::chrono::duration_cast<std::chrono::duration<double>>(timeout);
+    if (seconds >= std::chrono::duration<double>{longest}) return longest;
+    if (seconds <= std::chrono::duration<double>::zero()) return nanoseconds::zero();
+    return std::chrono::ceil<nanoseconds>(timeout);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace holdfast

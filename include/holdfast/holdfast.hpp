@@ -1,0 +1,10 @@
+// All of holdfast but the Asio forms (<holdfast/asio.hpp>).
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/info.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/mutex.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/retry.hpp>

@@ -1,0 +1,49 @@
+// What a store knows of its names: for listings, never for decisions.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <holdfast/export.hpp>
+
+namespace holdfast {
+inline namespace v1 {
+
+/// What a name is used as. A name has one kind while it lives.
+enum class lock_kind { lock, semaphore, latch, barrier, condition, election };
+
+/// How a claim wants its name.
+enum class claim_mode { exclusive, shared, permits };
+
+/// "lock", "semaphore", …; "exclusive", "shared", "permits".
+HOLDFAST_EXPORT char const* to_string(lock_kind kind) noexcept;
+HOLDFAST_EXPORT char const* to_string(claim_mode mode) noexcept;
+
+/// One holder or waiter.
+struct claim_info {
+    std::uint64_t token{0};  ///< 0 while waiting
+    claim_mode mode{claim_mode::exclusive};
+    std::string owner{};  ///< the explicit owner, else the client and thread that asked
+    std::string label{};
+    std::string host{};
+    std::int64_t pid{0};
+    std::chrono::milliseconds age{0};         ///< since the grant, or since the waiter arrived
+    std::chrono::milliseconds lease_left{0};  ///< until it ends unless renewed
+    std::string id{};                         ///< for `client::evict`
+    std::uint32_t permits{1};
+    bool local{false};  ///< waits in the line inside this client, unknown to the store
+};
+
+/// One name with its holders and its waiters in the order in which they will be served.
+struct lock_info {
+    std::string name{};
+    lock_kind kind{lock_kind::lock};
+    std::vector<claim_info> holders{};
+    std::vector<claim_info> waiters{};
+    std::uint64_t limit{0};  ///< a semaphore's current limit; 0 for others
+};
+
+}  // namespace v1
+}  // namespace holdfast
