@@ -3,6 +3,7 @@
 #     SCHEMES file                                    # the URL schemes that it serves
 #     SOURCES store.cpp schema.cpp                    # in the folder of the caller
 #     [DEPENDENCIES "SQLite3 YIELDS SQLite::SQLite3"] # arguments of find_package, then the targets to link
+#     [PKG_CONFIG sqlite3]                            # the same dependencies by their pkg-config names
 #     [LIBRARIES holdfast_sql])                       # our own static libraries, shared by a family of stores
 #
 # defines one store and its option HOLDFAST_STORE_<NAME>: ON (a missing dependency is an error), OFF, or AUTO (built
@@ -12,7 +13,7 @@
 set_property(GLOBAL PROPERTY HOLDFAST_STORES "")
 
 function(holdfast_add_store)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SCHEMES;SOURCES;DEPENDENCIES;LIBRARIES")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SCHEMES;SOURCES;DEPENDENCIES;PKG_CONFIG;LIBRARIES")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SCHEMES)
         message(FATAL_ERROR "holdfast_add_store: bad arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -37,9 +38,11 @@ function(holdfast_add_store)
         PRIVATE holdfast_warnings)
 
     if(HOLDFAST_LINK_STORES)
+        target_link_libraries(${archive} PUBLIC holdfast_objects) # each needs the other: archives may
         set_property(GLOBAL APPEND PROPERTY HOLDFAST_LINKED_ARCHIVES ${archive} ${arg_LIBRARIES})
         set_property(GLOBAL APPEND PROPERTY HOLDFAST_LINKED_LIBRARIES ${links})
         set_property(GLOBAL APPEND PROPERTY HOLDFAST_LINKED_PACKAGES ${packages})
+        set_property(GLOBAL APPEND PROPERTY HOLDFAST_LINKED_PC_MODULES ${arg_PKG_CONFIG})
     else()
         holdfast_add_store_module(${arg_NAME} ${archive})
     endif()
@@ -115,7 +118,7 @@ function(holdfast_generate_store_tables output)
         string(APPEND HOLDFAST_KNOWN_ROWS "    {\"${store}\", \"${schemes}\", ${built}},\n")
         if(HOLDFAST_LINK_STORES AND built)
             set(entry holdfast_store_${store}_v1)
-            string(APPEND HOLDFAST_ENTRY_POINTS "holdfast::seam::store_module const* ${entry}()\;\n")
+            string(APPEND HOLDFAST_ENTRY_POINTS "holdfast::seam::store_module const* ${entry}();\n")
             string(APPEND HOLDFAST_STATIC_ROWS "    {\"${store}\", \"${schemes}\", &${entry}},\n")
             math(EXPR linked "${linked} + 1")
         endif()
