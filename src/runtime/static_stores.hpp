@@ -13,15 +13,16 @@ namespace holdfast::runtime {
 // A store that is linked into the library.
 struct static_store {
     std::string_view name;
-    std::string_view schemes; // separated by spaces
+    std::string_view schemes;  // separated by spaces
     seam::store_module const* (*entry)();
 };
 
-// A store that this version has, whether or not it was built. `memory:` is part of the library and not listed.
+// A store that this version has, whether or not it was built. The module of a store is
+// holdfast_store_<name>.so. `memory:` is part of the library and not listed.
 struct known_store {
-    std::string_view name;    // the module is holdfast_store_<name>.so, its entry holdfast_store_<name>_v1
-    std::string_view schemes; // separated by spaces
-    bool built;               // false: switched off, or a library that it needs was missing
+    std::string_view name;
+    std::string_view schemes;  // separated by spaces
+    bool built;                // false: switched off, or a library that it needs was missing
 };
 
 // Empty when all stores are modules.
@@ -29,4 +30,4 @@ struct known_store {
 
 [[nodiscard]] std::span<known_store const> known_stores() noexcept;
 
-} // namespace holdfast::runtime
+}  // namespace holdfast::runtime
