@@ -4,7 +4,7 @@
 #     SOURCES store.cpp schema.cpp                    # in the folder of the caller
 #     [DEPENDENCIES "SQLite3 YIELDS SQLite::SQLite3"] # arguments of find_package, then the targets to link
 #     [PKG_CONFIG sqlite3]                            # the same dependencies by their pkg-config names
-#     [LIBRARIES holdfast_sql])                       # our own static libraries, shared by a family of stores
+#     [LIBRARIES holdfast_lease])                     # our own static libraries, shared by a family of stores
 #
 # defines one store and its option HOLDFAST_STORE_<NAME>: ON (a missing dependency is an error), OFF, or AUTO (built
 # when its dependencies are there). It makes the archive holdfast_store_<name>_static, for unit tests, and from it
