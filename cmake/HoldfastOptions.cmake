@@ -49,3 +49,4 @@ if(HOLDFAST_SANITIZE)
 endif()
 
 find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED) # headers only, and none of them in a public header but asio.hpp

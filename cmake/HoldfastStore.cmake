@@ -56,7 +56,8 @@ function(holdfast_add_store_module name archive)
         LINKER_LANGUAGE CXX
         LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/holdfast/stores"
         INSTALL_RPATH "$ORIGIN/../..")
-    target_link_libraries(${module} PRIVATE ${archive} holdfast)
+    # The library comes first: what it exports, such as the category of errors, must not get a copy in the module.
+    target_link_libraries(${module} PRIVATE holdfast ${archive})
     add_dependencies(holdfast_stores ${module})
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_STORE_MODULES ${module})
 endfunction()

@@ -1,0 +1,48 @@
+"""Links between the documents lead somewhere."""
+
+import posixpath
+import re
+import urllib.parse
+
+from tree import Finding, line_of
+
+RULE = "links"
+
+_FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`[^`\n]*`")
+_LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+_REFERENCE = re.compile(r"^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
+
+
+def _blank(match):
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def anchors(text):
+    """The anchors that GitHub makes of the headings."""
+    seen = {}
+    for match in _HEADING.finditer(_FENCE.sub(_blank, text)):
+        slug = re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", match.group(1)).lower()).replace(" ", "-")
+        count = seen.get(slug, 0)
+        seen[slug] = count + 1
+        yield f"{slug}-{count}" if count else slug
+
+
+def check(tree):
+    for path in tree.files:
+        if not path.endswith(".md"):
+            continue
+        text = _CODE.sub(_blank, _FENCE.sub(_blank, tree.text(path)))
+        for pattern in (_LINK, _REFERENCE):
+            for match in pattern.finditer(text):
+                target = match.group(1)
+                if re.match(r"[a-z][a-z0-9+.-]*:", target):
+                    continue  # another site: not ours to try without a network
+                name, _, anchor = urllib.parse.unquote(target).partition("#")
+                other = posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) if name else path
+                line = line_of(text, match.start())
+                if not tree.exists(other):
+                    yield Finding(path, line, RULE, f"{target} is not there")
+                elif anchor and other.endswith(".md") and anchor not in anchors(tree.text(other)):
+                    yield Finding(path, line, RULE, f"{other} has no heading #{anchor}")

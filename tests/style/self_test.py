@@ -1,0 +1,218 @@
+"""Each rule is shown to find what it forbids, and to leave alone what it allows."""
+
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import calls
+import formatting
+import includes
+import leftovers
+import links
+import public_surface
+import shape
+from tree import Tree, strip
+
+
+class RuleTest(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="holdfast-style-"))
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def write(self, path, text):
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+    def found(self, module, files):
+        for path, text in files.items():
+            self.write(path, text)
+        findings = list(module.check(Tree(self.root)))
+        for path in files:
+            (self.root / path).unlink()
+        return findings
+
+    def bad(self, module, files, words):
+        findings = self.found(module, files)
+        self.assertTrue(findings, f"{module.RULE} found nothing in {files}")
+        self.assertIn(words, "\n".join(map(str, findings)))
+
+    def good(self, module, files):
+        self.assertEqual([], list(map(str, self.found(module, files))))
+
+
+class Includes(RuleTest):
+    TARGETS = ("src/base/clock.hpp", "src/seam/store.hpp", "src/core/keeper.hpp", "src/runtime/loop.hpp",
+               "src/api/session.hpp", "src/stores/memory/store.hpp", "src/stores/lease/rules.hpp",
+               "src/cli/command.hpp", "include/holdfast/mutex.hpp", "tests/support/temp.hpp")
+
+    def setUp(self):
+        super().setUp()
+        for target in self.TARGETS:
+            self.write(target, "#pragma once\n")
+
+    def edge(self, check, path, include, *words):
+        check(includes, {path: f"#include {include}\n"}, *words)
+
+    def test_wrong_directions(self):
+        for path, include in [
+                ("src/base/a.cpp", '"seam/store.hpp"'), ("src/base/a.cpp", "<holdfast/mutex.hpp>"),
+                ("src/seam/a.cpp", '"core/keeper.hpp"'), ("src/seam/a.cpp", '"stores/memory/store.hpp"'),
+                ("src/core/a.cpp", '"runtime/loop.hpp"'), ("src/core/a.cpp", '"stores/memory/store.hpp"'),
+                ("src/core/a.cpp", '"../api/session.hpp"'), ("src/runtime/a.cpp", '"api/session.hpp"'),
+                ("src/stores/file/a.cpp", '"core/keeper.hpp"'), ("src/stores/file/a.cpp", '"runtime/loop.hpp"'),
+                ("src/stores/file/a.cpp", '"stores/memory/store.hpp"'), ("src/api/a.cpp", '"cli/command.hpp"'),
+                ("src/cli/a.cpp", '"base/clock.hpp"'), ("src/cli/a.cpp", '"api/session.hpp"'),
+                ("include/holdfast/a.hpp", '"base/clock.hpp"'), ("examples/a.cpp", '"core/keeper.hpp"'),
+                ("tests/conformance/a.cpp", '"core/keeper.hpp"'), ("tests/process/a.cpp", '"api/session.hpp"')]:
+            self.edge(self.bad, path, include, "must not depend on")
+
+    def test_right_directions(self):
+        for path, include in [
+                ("src/base/a.cpp", '"base/clock.hpp"'), ("src/base/a.cpp", "<vector>"),
+                ("src/core/a.cpp", '"seam/store.hpp"'), ("src/stores/file/a.cpp", '"stores/lease/rules.hpp"'),
+                ("src/stores/file/a.cpp", "<sqlite3.h>"), ("src/runtime/a.cpp", "<boost/asio/io_context.hpp>"),
+                ("src/cli/a.cpp", '"command.hpp"'), ("src/cli/a.cpp", "<CLI/CLI.hpp>"),
+                ("src/cli/a.cpp", "<sys/wait.h>"), ("include/holdfast/a.hpp", "<holdfast/mutex.hpp>"),
+                ("include/holdfast/asio.hpp", "<boost/asio/async_result.hpp>"),
+                ("tests/unit/a.cpp", '"core/keeper.hpp"'), ("tests/process/a.cpp", '"support/temp.hpp"')]:
+            self.edge(self.good, path, include)
+
+    def test_foreign_headers(self):
+        for path, include in [
+                ("include/holdfast/a.hpp", "<boost/asio.hpp>"), ("include/holdfast/a.hpp", "<sys/wait.h>"),
+                ("src/core/a.cpp", "<boost/asio.hpp>"), ("src/core/a.cpp", "<sqlite3.h>"),
+                ("src/api/a.cpp", "<nlohmann/json.hpp>"), ("src/core/a.cpp", "<gtest/gtest.h>")]:
+            self.edge(self.bad, path, include, "must not be seen by")
+
+    def test_form(self):
+        self.edge(self.bad, "src/core/a.cpp", '"core/none.hpp"', "names no file")
+        self.edge(self.bad, "include/holdfast/a.hpp", '"mutex.hpp"', "as <holdfast/...>")
+
+
+class Calls(RuleTest):
+    def test_forbidden(self):
+        for path, code, words in [
+                ("src/core/a.cpp", "std::this_thread::sleep_for(1s);", "only src/runtime sleeps"),
+                ("src/core/a.cpp", "std::this_thread::sleep_until(t);", "only src/runtime sleeps"),
+                ("src/stores/file/a.cpp", "usleep(3);", "only src/runtime sleeps"),
+                ("src/api/a.cpp", "::nanosleep(&t, nullptr);", "only src/runtime sleeps"),
+                ("src/cli/a.cpp", "sleep(1);", "only src/runtime sleeps"),
+                ("src/runtime/a.cpp", "std::chrono::system_clock::now();", "only src/base reads"),
+                ("src/runtime/a.cpp", "std::chrono::steady_clock::now();", "only src/base reads"),
+                ("src/stores/file/a.cpp", "clock_gettime(CLOCK_BOOTTIME, &t);", "only src/base reads"),
+                ("src/cli/a.cpp", "auto now = time(nullptr);", "only src/base reads"),
+                ("src/core/a.cpp", "int x = rand();", "only src/base asks"),
+                ("src/runtime/a.cpp", "std::random_device d;", "only src/base asks"),
+                ("src/core/a.cpp", "auto now = base::boot_clock::now();", "are given time"),
+                ("tests/simulation/a.cpp", "auto seed = base::entropy();", "are given time")]:
+            self.bad(calls, {path: f"void f() {{ {code} }}\n"}, words)
+
+    def test_allowed(self):
+        for path, code in [
+                ("src/runtime/a.cpp", "std::this_thread::sleep_for(1s);"),
+                ("src/base/a.cpp", "clock_gettime(CLOCK_BOOTTIME, &t); std::random_device d;"),
+                ("src/core/a.cpp", '// steady_clock::now() is read elsewhere\nchar const* s = "sleep_for";'),
+                ("src/core/a.cpp", "store.time(); x->sleep(); operand(1); Clock::now(); renew_time(2);"),
+                ("tests/process/a.cpp", "std::this_thread::sleep_for(1s);")]:
+            self.good(calls, {path: f"void f() {{ {code} }}\n"})
+
+
+class Leftovers(RuleTest):
+    def test_forbidden(self):
+        for text, words in [
+                ("// TODO: later\n", "unfinished"), ("// FIXME\n", "unfinished"), ("// XXX why\n", "unfinished"),
+                ("#if 0\nint x;\n#endif\n", "never compiled"), ("TEST(A, DISABLED_b) {}\n", "does not run"),
+                ("TEST(A, b) { GTEST_SKIP(); }\n", "does not run"), ('auto p = "/home/me/x";\n', "one machine"),
+                ("see /work/main/x\n", "one machine"), ("<<<<<<< ours\n", "merge"), ("int x; \n", "blanks"),
+                ("int x;", "no end of line")]:
+            self.bad(leftovers, {"docs/a.txt": text}, words)
+
+    def test_allowed(self):
+        self.good(leftovers, {"tools/a": "mktemp -d /tmp/x.XXXXXX # $HOME/x and homework/ ~/work/x\n"})
+
+
+class Shape(RuleTest):
+    def body(self, lines):
+        return "int f(int x) {\n" + "    ++x;\n" * lines + "    return x;\n}\n"
+
+    def listed(self, text):
+        return {"src/core/a.cpp": text, "src/core/CMakeLists.txt": "target_sources(x PRIVATE\n    a.cpp\n)\n"}
+
+    def test_files(self):
+        self.bad(shape, self.listed("int x;\n" * 451), "at most 450")
+        self.good(shape, self.listed("int x;\n" * 450))
+
+    def test_functions(self):
+        wrap = "namespace a::b {{\nclass c final : public d {{\n    {}}};\n}}\n".format
+        self.good(shape, self.listed(self.body(67)))
+        self.bad(shape, self.listed(self.body(68)), "a function of 71 lines")
+        self.bad(shape, self.listed(wrap(self.body(68))), "a function of 71 lines")
+        self.bad(shape, self.listed("template <class T>\n" + self.body(67)), "a function of 71 lines")
+        self.bad(shape, self.listed("TEST(a, b) {\n" + "    { ++x; }\n" * 80 + "}\n"), "a function of 82 lines")
+        self.bad(shape, self.listed("struct s make() {\n" + "    g(1);\n" * 80 + "}\n"), "a function of 82 lines")
+        self.good(shape, self.listed("struct s {\n" + "    void g(int x) { ++x; }\n" * 80 + "};\n"))
+        self.good(shape, self.listed("namespace {\n" + "void g(int x) { ++x; }\n" * 80 + "}\n"))
+        self.good(shape, self.listed("int const table[] = {\n" + "    g(1),\n" * 80 + "};\n"))
+
+    def test_sources_are_listed(self):
+        self.bad(shape, {"src/core/b.cpp": "int x;\n", "src/core/CMakeLists.txt": "a.cpp ab.cpp\n"}, "no CMakeLists")
+        self.good(shape, {"src/core/x/b.cpp": "int x;\n", "src/core/CMakeLists.txt": "a.cpp x/b.cpp\n"})
+
+
+class Links(RuleTest):
+    def test_links(self):
+        self.bad(links, {"README.md": "see [this](docs/none.md)\n"}, "not there")
+        self.bad(links, {"README.md": "see [this](b.md#two)\n", "b.md": "# One\n"}, "no heading #two")
+        self.bad(links, {"README.md": "# A\nsee [this](#b)\n"}, "no heading #b")
+        self.good(links, {"README.md": "[x](docs/b.md#a-long-one) [y](https://example.org/x) `[z](none)`\n",
+                          "docs/b.md": "# A `long` one\n[up](../README.md)\n```\n[q](none)\n```\n"})
+
+
+class Formatting(RuleTest):
+    def test_formatting(self):
+        self.write(".clang-format", "BasedOnStyle: Google\n")
+        self.bad(formatting, {"src/a.cpp": "int  x ;\n"}, "src/a.cpp:1: [formatting] not formatted")
+        self.good(formatting, {"src/a.cpp": "int x;\n"})
+        self.write(".clang-format", "NoSuchKey: 1\n")
+        self.bad(formatting, {"src/a.cpp": "int x;\n"}, "NoSuchKey")
+
+
+class Surface(RuleTest):
+    HEADER = "include/holdfast/a.hpp"
+
+    def freeze(self, text):
+        self.write(self.HEADER, text)
+        self.write(public_surface.SNAPSHOT, public_surface.surface(Tree(self.root)))
+
+    def test_changes_are_seen(self):
+        self.freeze("class a {\npublic:\n    int f(int x, int y = {});\n};\n")
+        for changed in ["class a {\npublic:\n    int f(int x);\n};\n",
+                        "class a {\npublic:\n    int f(int x, int y = {});\n    int g();\n};\n",
+                        "class a {\nprivate:\n    int f(int x, int y = {});\n};\n", ""]:
+            self.bad(public_surface, {self.HEADER: changed}, "the public headers differ")
+        self.write(self.HEADER, "class a {\npublic:\n    int f(int x, int y = {});\n};\n")
+        self.bad(public_surface, {"include/holdfast/b.hpp": "class b;\n"}, "the public headers differ")
+
+    def test_layout_is_not_a_change(self):
+        self.freeze("class a {\npublic:\n    int f(int x, int y = {});\n};\nenum class e { one, two };\n")
+        self.good(public_surface, {self.HEADER: "#pragma once\n/* word */ class a { public: // word\nint f(\n"
+                                   "  int x,\n  int y = {}\n); };\nenum class e {\n    one,\n    two };\n"})
+
+    def test_one_declaration_per_line(self):
+        lines = public_surface.normalized("namespace n { struct a { a() : x_{1} {} int x_{2}; }; void f() { g(); } }\n")
+        self.assertEqual(["namespace n {", "  struct a {", "    a() : x_{1} {}", "    int x_{2};", "  };",
+                          "  void f() { g(); }", "}"], lines)
+
+
+class Strip(unittest.TestCase):
+    def test_strip(self):
+        self.assertEqual('x = "";  \ny', strip('x = "a // b"; // c\ny'))
+        self.assertEqual("a \n b", strip("a /* x\n */ b"))
+        self.assertEqual("n = 1'000'000; c = ' ';", strip("n = 1'000'000; c = '\"';"))
+        self.assertEqual('r = "";', strip('r = R"x(a " b)x";'))
+
+
+if __name__ == "__main__":
+    unittest.main()
