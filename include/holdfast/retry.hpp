@@ -14,9 +14,9 @@ namespace retry {
 
 /// One attempt that did not end in a grant: an answered "busy" or a failed request.
 struct attempt {
-    int number{1};                          ///< 1 for the first attempt of this acquire
-    std::chrono::milliseconds spent{0};     ///< since the acquire began
-    std::error_code last_error{};           ///< empty when the store answered "busy"
+    int number{1};                       ///< 1 for the first attempt of this acquire
+    std::chrono::milliseconds spent{0};  ///< since the acquire began
+    std::error_code last_error{};        ///< empty when the store answered "busy"
 };
 
 /// Returns the delay before the next attempt, or nothing to end the acquire.

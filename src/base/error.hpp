@@ -1,0 +1,30 @@
+// An error as a value: a code to react to and words for people.
+#pragma once
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <holdfast/error.hpp>
+
+namespace holdfast::base {
+
+struct error {
+    std::error_code code{};
+    std::string text{};
+
+    error() = default;
+    error(errc why, std::string words) : code{make_error_code(why)}, text{std::move(words)} {}
+
+    explicit operator bool() const noexcept { return static_cast<bool>(code); }
+
+    [[nodiscard]] bool is(errc why) const noexcept { return code == make_error_code(why); }
+
+    [[noreturn]] void raise() const { throw std::system_error{code, text}; }
+};
+
+[[noreturn]] inline void raise(errc why, std::string words) {
+    error{why, std::move(words)}.raise();
+}
+
+}  // namespace holdfast::base

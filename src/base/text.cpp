@@ -1,0 +1,123 @@
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace holdfast::base {
+
+namespace {
+
+// The length of the UTF-8 sequence that begins `text`; 0 when it is not one. Overlong forms,
+// surrogates and values above U+10FFFF are refused, as RFC 3629 asks.
+std::size_t utf8_sequence(std::string_view text, char32_t& code) noexcept {
+    auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    auto const lead = byte(0);
+    std::size_t const length = lead < 0x80           ? 1
+                               : (lead >> 5) == 0x6  ? 2
+                               : (lead >> 4) == 0xe  ? 3
+                               : (lead >> 3) == 0x1e ? 4
+                                                     : 0;
+    if (length == 0 || length > text.size()) return 0;
+    code = length == 1 ? lead : lead & (0x7fU >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) >> 6) != 0x2) return 0;
+        code = (code << 6) | (byte(i) & 0x3fU);
+    }
+    constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return 0;
+    return length;
+}
+
+bool is_control(char32_t code) noexcept { return code < 0x20 || (code >= 0x7f && code <= 0x9f); }
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        auto diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            auto const change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> name_fault(std::string_view name) {
+    if (name.empty()) return "a name must not be empty";
+    if (name.size() > longest_name)
+        return "a name has at most " + std::to_string(longest_name) + " bytes, this one has " +
+               std::to_string(name.size());
+    for (std::size_t at = 0; at < name.size();) {
+        char32_t code = 0;
+        auto const length = utf8_sequence(name.substr(at), code);
+        if (length == 0)
+            return "a name must be valid UTF-8; byte " + std::to_string(at) + " is not";
+        if (is_control(code))
+            return "a name must not contain control characters; byte " + std::to_string(at) +
+                   " is one";
+        at += length;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+    double value = 0;
+    auto const [end, fault] =
+        std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+    if (fault != std::errc{} || text.front() == '-' || !std::isfinite(value)) return std::nullopt;
+    auto const unit = text.substr(static_cast<std::size_t>(end - text.data()));
+    double const scale = unit == "ms"                  ? 1
+                         : unit.empty() || unit == "s" ? 1'000
+                         : unit == "m"                 ? 60'000
+                         : unit == "h"                 ? 3'600'000
+                                                       : 0;
+    constexpr double longest = 1e15;  // about 31,000 years: leaves room to add durations
+    if (scale == 0 || value * scale > longest) return std::nullopt;
+    return std::chrono::milliseconds{std::llround(std::ceil(value * scale))};
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t limit) {
+    std::uint64_t value = 0;
+    auto const [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (fault != std::errc{} || end != text.data() + text.size() || value > limit)
+        return std::nullopt;
+    return value;
+}
+
+std::string_view nearest(std::string_view word, std::span<std::string_view const> words) {
+    std::string_view best;
+    std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+    for (auto const candidate : words) {
+        auto const distance = edit_distance(word, candidate);
+        if (distance < best_distance) {
+            best = candidate;
+            best_distance = distance;
+        }
+    }
+    return best;
+}
+
+std::string hex(std::uint64_t value) {
+    std::string text(16, '0');
+    for (std::size_t i = text.size(); i-- > 0; value >>= 4)
+        text[i] = "0123456789abcdef"[value & 0xf];
+    return text;
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view text) {
+    std::uint64_t value = 0;
+    auto const [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    if (text.empty() || fault != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+}  // namespace holdfast::base

@@ -1,0 +1,36 @@
+// Small questions about text: names, durations, nearest words.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace holdfast::base {
+
+/// The longest legal name, in bytes.
+inline constexpr std::size_t longest_name = 512;
+
+/// Why `name` is not a legal name; nothing when it is: 1 to 512 bytes of valid UTF-8 without
+/// control characters.
+[[nodiscard]] std::optional<std::string> name_fault(std::string_view name);
+
+/// "500ms", "10s", "2m", "1h"; a plain number is seconds; decimals are allowed.
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+
+/// A decimal number without sign, at most `limit`.
+[[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text,
+                                                        std::uint64_t limit = UINT64_MAX);
+
+/// The word nearest to `word` by edit distance; empty when none is near enough to be meant.
+[[nodiscard]] std::string_view nearest(std::string_view word,
+                                       std::span<std::string_view const> words);
+
+/// 16 hexadecimal digits.
+[[nodiscard]] std::string hex(std::uint64_t value);
+
+[[nodiscard]] std::optional<std::uint64_t> parse_hex(std::string_view text);
+
+}  // namespace holdfast::base

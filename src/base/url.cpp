@@ -1,0 +1,192 @@
+#include "base/url.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace holdfast::base {
+
+namespace {
+
+[[noreturn]] void bad(std::string words) { raise(errc::bad_url, std::move(words)); }
+
+std::string decode(std::string_view text, char const* part) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            out += text[i];
+            continue;
+        }
+        auto const byte = i + 2 < text.size() ? parse_hex(text.substr(i + 1, 2)) : std::nullopt;
+        if (!byte || *byte == 0)
+            bad(std::string{"a percent sign in the "} + part +
+                " of a store URL must be followed by two hexadecimal digits, not 00");
+        out += static_cast<char>(*byte);
+        i += 2;
+    }
+    return out;
+}
+
+// What may stand bare in a shown URL; all else is percent-encoded again.
+std::string encode(std::string_view text, std::string_view also_bare) {
+    std::string out;
+    for (char const c : text) {
+        auto const byte = static_cast<unsigned char>(c);
+        bool const bare = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') ||
+                          std::string_view{"-._~"}.find(c) != std::string_view::npos ||
+                          also_bare.find(c) != std::string_view::npos || byte >= 0x80;
+        if (bare) {
+            out += c;
+        } else {
+            out += '%';
+            out += hex(byte).substr(14);
+        }
+    }
+    return out;
+}
+
+endpoint parse_endpoint(std::string_view text) {
+    endpoint out;
+    std::string_view port;
+    if (text.starts_with('[')) {
+        auto const end = text.find(']');
+        if (end == std::string_view::npos) bad("an IPv6 address in a store URL must end with ']'");
+        out.host = std::string{text.substr(1, end - 1)};
+        auto const rest = text.substr(end + 1);
+        if (!rest.empty() && rest[0] != ':') bad("after ']' a store URL may only have :port");
+        port = rest.empty() ? rest : rest.substr(1);
+        if (!rest.empty() && port.empty()) bad("a port is missing after ':' in a store URL");
+    } else {
+        auto const colon = text.rfind(':');
+        out.host = decode(text.substr(0, colon), "host");
+        if (colon != std::string_view::npos) {
+            port = text.substr(colon + 1);
+            if (port.empty()) bad("a port is missing after ':' in a store URL");
+        }
+    }
+    if (out.host.empty()) bad("a host is missing in a store URL");
+    if (!port.empty()) {
+        auto const number = parse_number(port, 65535);
+        if (!number || *number == 0)
+            bad("a port must be a number from 1 to 65535, not '" + std::string{port} + "'");
+        out.port = static_cast<std::uint16_t>(*number);
+    }
+    return out;
+}
+
+void parse_authority(url& out, std::string_view text) {
+    out.has_authority = true;
+    if (auto const at = text.rfind('@'); at != std::string_view::npos) {
+        auto const login = text.substr(0, at);
+        auto const colon = login.find(':');
+        out.user = decode(login.substr(0, colon), "user");
+        if (colon != std::string_view::npos)
+            out.password = decode(login.substr(colon + 1), "password");
+        text.remove_prefix(at + 1);
+    }
+    while (!text.empty()) {
+        auto const comma = text.find(',');
+        out.hosts.push_back(parse_endpoint(text.substr(0, comma)));
+        if (comma == std::string_view::npos) break;
+        text.remove_prefix(comma + 1);
+        if (text.empty()) bad("a host is missing after ',' in a store URL");
+    }
+}
+
+void parse_options(url& out, std::string_view text) {
+    while (!text.empty()) {
+        auto const end = text.find('&');
+        auto const pair = text.substr(0, end);
+        auto const equals = pair.find('=');
+        if (equals == std::string_view::npos || equals == 0)
+            bad("options of a store URL are written ?key=value&key=value");
+        auto key = decode(pair.substr(0, equals), "options");
+        if (!out.options.emplace(key, decode(pair.substr(equals + 1), "options")).second)
+            bad("the option '" + key + "' stands twice in the store URL");
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+}
+
+}  // namespace
+
+url url::parse(std::string_view text) {
+    auto const colon = text.find(':');
+    auto const scheme = text.substr(0, colon);
+    bool const legal = !scheme.empty() && std::ranges::all_of(scheme, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+';
+    });
+    if (colon == std::string_view::npos || !legal)
+        bad("a store URL begins with its scheme, such as memory: or file:/var/lib/app/locks.db");
+    url out;
+    out.scheme = std::string{scheme};
+    text.remove_prefix(colon + 1);
+    if (auto const question = text.find('?'); question != std::string_view::npos) {
+        parse_options(out, text.substr(question + 1));
+        text = text.substr(0, question);
+    }
+    if (text.starts_with("//") && out.scheme != "file") {
+        text.remove_prefix(2);
+        auto const slash = text.find('/');
+        parse_authority(out, text.substr(0, slash));
+        text = slash == std::string_view::npos ? std::string_view{} : text.substr(slash);
+    }
+    out.path = decode(text, "path");
+    return out;
+}
+
+std::string url::shown() const {
+    std::string out = scheme + ":";
+    if (has_authority) {
+        out += "//";
+        if (!user.empty()) out += encode(user, "") + "@";
+        for (auto const& host : hosts) {
+            if (&host != &hosts.front()) out += ',';
+            out += host.host.find(':') == std::string::npos ? host.host : "[" + host.host + "]";
+            if (host.port != 0) out += ":" + std::to_string(host.port);
+        }
+    }
+    out += encode(path, "/:@!$'()*+,;= ");
+    char separator = '?';
+    for (auto const& [key, value] : options) {
+        if (key.find("password") != std::string::npos) continue;
+        out += separator + encode(key, "") + "=" + encode(value, "/:@!$'()*+,; ");
+        separator = '&';
+    }
+    return out;
+}
+
+void url::require_known_options(std::span<std::string_view const> known) const {
+    for (auto const& [key, value] : options) {
+        if (std::ranges::find(known, key) != known.end()) continue;
+        std::string words = "the store URL has an unknown option '" + key + "' for " + scheme + ":";
+        if (auto const near = nearest(key, known); !near.empty())
+            words += "; did you mean '" + std::string{near} + "'?";
+        bad(std::move(words));
+    }
+}
+
+std::chrono::milliseconds url::duration_option(std::string_view key,
+                                               std::chrono::milliseconds otherwise) const {
+    auto const found = options.find(key);
+    if (found == options.end()) return otherwise;
+    if (auto const value = parse_duration(found->second); value && value->count() > 0)
+        return *value;
+    bad("the option '" + found->first +
+        "' of the store URL is a duration such as 500ms, 10s or 2m, not '" + found->second + "'");
+}
+
+bool url::flag_option(std::string_view key, bool otherwise) const {
+    auto const found = options.find(key);
+    if (found == options.end()) return otherwise;
+    auto const& value = found->second;
+    if (value == "1" || value == "true" || value == "yes") return true;
+    if (value == "0" || value == "false" || value == "no") return false;
+    bad("the option '" + found->first + "' of the store URL is 1 or 0, not '" + value + "'");
+}
+
+}  // namespace holdfast::base

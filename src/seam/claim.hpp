@@ -1,0 +1,88 @@
+// A claim: who wants what, and how. Everything that is held or waited for by someone who may die
+// is a claim.
+#pragma once
+
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/container/small_vector.hpp>
+
+#include <holdfast/info.hpp>
+#include <holdfast/options.hpp>
+
+#include "base/text.hpp"
+
+namespace holdfast::seam {
+
+/// Names one client for as long as it lives; random.
+enum class client_id : std::uint64_t {};
+
+/// Names one claim for ever: every request carries it, so that a request sent twice is harmless.
+struct claim_id {
+    client_id client{};
+    std::uint64_t number{0};
+
+    auto operator<=>(claim_id const&) const = default;
+};
+
+[[nodiscard]] inline std::string to_string(claim_id id) {
+    return base::hex(static_cast<std::uint64_t>(id.client)) + "-" + base::hex(id.number);
+}
+
+[[nodiscard]] inline std::optional<claim_id> parse_claim_id(std::string_view text) {
+    if (text.size() != 33 || text[16] != '-') return std::nullopt;
+    auto const client = base::parse_hex(text.substr(0, 16));
+    auto const number = base::parse_hex(text.substr(17));
+    if (!client || !number) return std::nullopt;
+    return claim_id{client_id{*client}, *number};
+}
+
+/// The sequence of a grant; the token is sequence << 8 | pass.
+enum class sequence : std::uint64_t {};
+
+/// Names the thread (or explicit owner) behind a claim within its client, for deadlock reports.
+enum class actor_id : std::uint64_t {};
+
+/// What all claims of one synchronizer object have in common. Immutable and shared.
+struct claim_spec {
+    std::string name;
+    lock_kind kind{lock_kind::lock};
+    claim_mode mode{claim_mode::exclusive};
+    std::uint32_t permits{1};
+    std::uint32_t limit{0};  ///< the declared limit of a semaphore, else 0
+    ordering order{ordering::barging};
+    std::chrono::milliseconds lease{30'000};
+    std::string owner{};  ///< explicit owner: its claims on a name are one hold
+    std::string label{};
+    std::size_t hash{std::hash<std::string>{}(name)};  ///< of the name
+};
+
+using spec_ptr = std::shared_ptr<claim_spec const>;
+
+struct claim {
+    spec_ptr spec;
+    claim_id id;
+    actor_id actor{};
+
+    [[nodiscard]] std::string const& name() const noexcept { return spec->name; }
+};
+
+/// One claim nearly always; more for a lock over several names.
+using claim_list = boost::container::small_vector<claim, 1>;
+
+}  // namespace holdfast::seam
+
+template <>
+struct std::hash<holdfast::seam::claim_id> {
+    std::size_t operator()(holdfast::seam::claim_id const& id) const noexcept {
+        return static_cast<std::size_t>(static_cast<std::uint64_t>(id.client) ^
+                                        (id.number * 0x9e3779b97f4a7c15ULL));
+    }
+};

@@ -1,0 +1,31 @@
+// A store that forwards everything to another: a fault injector or tracer overrides what it needs.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "seam/store.hpp"
+
+namespace holdfast::seam {
+
+class forwarding_store : public store {
+public:
+    explicit forwarding_store(std::unique_ptr<store> inner) : inner_{std::move(inner)} {}
+
+    [[nodiscard]] capabilities abilities() const override { return inner_->abilities(); }
+    [[nodiscard]] std::optional<reply> send(request_id id, request what) noexcept override {
+        return inner_->send(id, std::move(what));
+    }
+    void drive(base::instant until) override { inner_->drive(until); }
+    void interrupt() noexcept override { inner_->interrupt(); }
+    void shut() noexcept override { inner_->shut(); }
+    void abandon_in_child() noexcept override { inner_->abandon_in_child(); }
+
+protected:
+    [[nodiscard]] store& inner() noexcept { return *inner_; }
+
+private:
+    std::unique_ptr<store> inner_;
+};
+
+}  // namespace holdfast::seam

@@ -1,0 +1,42 @@
+// What a store tells unasked. A notice is a hint: it may be late, doubled or lost.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "seam/reply.hpp"
+
+namespace holdfast::seam {
+
+/// A waiting claim was granted. Its time of receipt proves nothing; `held.began` does.
+struct claim_granted {
+    claim_id id;
+    grant held;
+};
+
+/// A claim has ended at the store by somebody else's doing.
+struct claim_gone {
+    claim_id id;
+    std::string why;
+};
+
+/// Somebody else began to wait for a name that this client holds.
+struct name_contended {
+    claim_id id;  ///< the claim in the way
+};
+
+/// A watched name or cell may be different now: try or read again.
+struct changed {
+    cell_key key;
+};
+
+/// The state of a session-based store's session.
+struct session_changed {
+    enum class state { in_doubt, lost, restored };
+    state now{};
+    std::string why{};
+};
+
+using notice = std::variant<claim_granted, claim_gone, name_contended, changed, session_changed>;
+
+}  // namespace holdfast::seam

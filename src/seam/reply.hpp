@@ -1,0 +1,126 @@
+// What a store answers. Every answer carries the store's time; unknown never becomes yes or no.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <boost/container/small_vector.hpp>
+
+#include "base/error.hpp"
+#include "seam/request.hpp"
+
+namespace holdfast::seam {
+
+/// One claim is held: its fencing sequence and the store's time at which its lease began.
+struct grant {
+    sequence number{};
+    store_time began{};
+    bool contended{false};  ///< somebody else waits for the name
+};
+
+/// The request was carried out and there is nothing to tell.
+struct done {};
+
+/// All claims of the submit are held, in their order.
+struct granted {
+    boost::container::small_vector<grant, 1> grants;
+};
+
+/// The claim waits in the store's line and will be told.
+struct queued {
+    /// For the first in the line: how long what stands in its way may last unless renewed. A
+    /// renewal of the waiter after that moves the line. Zero for those behind.
+    std::chrono::milliseconds blocked_for{0};
+};
+
+enum class refusal {
+    busy,            ///< taken by somebody else
+    too_late,        ///< `not_after` has passed, or the claim was barred
+    kind_mismatch,   ///< the name lives as another kind
+    limit_mismatch,  ///< another limit was declared
+    gone,            ///< the claim to convert is not held
+    would_deadlock,  ///< the conversion could never succeed
+};
+
+struct refused {
+    refusal why{refusal::busy};
+    std::string text{};
+    std::chrono::milliseconds blocked_for{0};  ///< as in `queued`, when known
+    std::size_t index{0};                      ///< which claim of the submit
+};
+
+/// How a claim ended. `gone`: the store did not know it, or its lease was over.
+enum class ending { released, gone };
+
+struct settled {
+    boost::container::small_vector<ending, 1> endings;
+};
+
+/// One claim of a renew.
+struct renewal {
+    enum class status {
+        alive,    ///< held, and its lease begins anew at `held.began`
+        waiting,  ///< still in the line
+        gone,     ///< neither: expired, evicted, or the store began anew
+    };
+    status now{status::gone};
+    grant held{};  ///< of an alive claim: also tells a waiter that it was granted meanwhile
+    std::chrono::milliseconds blocked_for{0};  ///< of a waiting claim, as in `queued`
+};
+
+struct renewed {
+    std::vector<renewal> items;
+};
+
+struct converted {
+    grant held{};
+};
+
+struct adjusted {
+    std::uint32_t declared{0};
+    std::uint32_t current{0};
+    std::uint32_t used{0};
+};
+
+/// A cell as it is; version 0 when it does not exist.
+struct cell {
+    std::uint64_t version{0};
+    std::string value{};
+};
+
+struct swapped {
+    std::uint64_t version{0};
+};
+
+/// The cell had another version, or the guard did not hold: as it is now.
+struct conflict {
+    cell now{};
+    bool guard_failed{false};
+};
+
+struct page {
+    std::vector<lock_info> names;
+    std::string next{};  ///< the cursor for the rest; empty when there is none
+};
+
+struct evicted {
+    std::size_t count{0};
+};
+
+/// The store could not be asked, or refused to work. Whether the request took effect is unknown.
+struct failure {
+    base::error error;
+};
+
+using reply_body = std::variant<failure, done, granted, queued, refused, settled, renewed,
+                                converted, adjusted, cell, swapped, conflict, page, evicted>;
+
+struct reply {
+    store_time now{};  ///< meaningless in a failure
+    reply_body body;
+};
+
+}  // namespace holdfast::seam

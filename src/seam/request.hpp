@@ -1,0 +1,121 @@
+// The verbs of the seam, as values: each is one round trip to the store, and harmless when it is
+// sent twice.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "seam/claim.hpp"
+
+namespace holdfast::seam {
+
+/// The store's own clock; the only judge of expiry. Its epoch is the store's affair.
+struct store_clock {
+    using duration = std::chrono::microseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<store_clock>;
+    static constexpr bool is_steady = false;
+};
+using store_time = store_clock::time_point;
+
+/// Names one request of one client; the reply carries it.
+enum class request_id : std::uint64_t {};
+
+/// Asks for the store's time.
+struct hello {};
+
+/// Wants all of the claims or none. -> granted | queued | refused
+struct submit {
+    claim_list claims;
+    bool queue{false};       ///< join the line where they are busy; only with one claim
+    store_time not_after{};  ///< takes no effect later than this: it was given up by then
+};
+
+/// Ends claims, held or waiting, whoever was first. -> settled
+struct settle {
+    claim_list claims;
+    std::chrono::milliseconds keep_for{0};  ///< the name stays taken this much longer
+    /// When later than now, the store refuses these claims until then: a copy of their submit may
+    /// still be under way.
+    store_time bar_until{};
+};
+
+/// Shows that claims, held and waiting, are alive. -> renewed, one result for each
+struct renew {
+    struct item {
+        claim subject;
+        std::chrono::milliseconds lease{};  ///< counted from now
+    };
+    std::vector<item> items;
+};
+
+/// Changes how a held claim holds, without a gap. -> converted | refused
+struct convert {
+    claim subject;
+    claim_mode mode{claim_mode::shared};
+    std::uint32_t permits{1};
+};
+
+/// Declares a semaphore and reads, or sets, its current limit. -> adjusted | refused
+struct adjust {
+    claim subject;  ///< only its spec counts: name, kind and declared limit
+    std::optional<std::uint32_t> current{};
+};
+
+/// Names one agreed value: a latch's count, a barrier's generation, a leader's words.
+struct cell_key {
+    lock_kind kind{};
+    std::string name;
+    std::string part{};  ///< tells several cells of one synchronizer apart
+
+    auto operator<=>(cell_key const&) const = default;
+};
+
+/// -> cell
+struct read {
+    cell_key key;
+};
+
+/// Replaces a cell when its version is still the expected one. -> swapped | conflict
+struct swap {
+    cell_key key;
+    std::uint64_t expected{0};  ///< 0: the cell must not exist
+    std::string value;
+    std::chrono::milliseconds ttl{};
+    claim_id operation{};          ///< kept in the cell, so that a lost reply can be resolved
+    std::optional<claim> guard{};  ///< must be held, or the swap is a conflict
+    bool remove{false};            ///< deletes the cell instead
+};
+
+/// Asks for notices about a name or a cell, from before its reply on. -> done
+struct watch {
+    cell_key key;  ///< with an empty part: the claims of the name as well as its cell
+};
+
+struct unwatch {
+    cell_key key;
+};
+
+/// -> page
+struct inspect {
+    std::string prefix;
+    std::string after{};  ///< the cursor of the page before: only names behind it
+    bool exact{false};    ///< only the name that equals `prefix`
+};
+
+/// Ends claims of others. -> evicted
+struct evict {
+    std::string name;
+    std::optional<claim_id> only{};
+    bool force{false};
+};
+
+using request = std::variant<hello, submit, settle, renew, convert, adjust, read, swap, watch,
+                             unwatch, inspect, evict>;
+
+}  // namespace holdfast::seam

@@ -1,0 +1,101 @@
+// The seam between the core and a store: one class, one round trip per request.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <holdfast/options.hpp>
+
+#include "base/clock.hpp"
+#include "base/url.hpp"
+#include "seam/notice.hpp"
+
+namespace holdfast::seam {
+
+/// What a store can do; fixed for the life of a store object.
+struct capabilities {
+    bool hand_over{true};  ///< a release grants the next live waiter and tells it
+    bool instant{false};   ///< `send` answers at once, never blocks, and may be called under a lock
+    bool push{true};       ///< notices arrive without being asked for
+    bool per_claim_lease{
+        true};                ///< else leases end with the session and our keeper ends shorter ones
+    bool atomic_multi{true};  ///< a submit of several claims is all or nothing
+    bool line_is_fifo{true};
+    std::chrono::milliseconds lease_min{20};
+    std::chrono::milliseconds lease_max{std::chrono::hours{24 * 365}};
+};
+
+/// Who the client is, for the store's records.
+struct identity {
+    client_id id{};
+    std::string host;
+    std::int64_t pid{0};
+    std::string label;
+};
+
+/// Receives what a store has to tell. Called only from inside `store::drive`, with no lock of the
+/// store held.
+class event_sink {
+public:
+    virtual void on_reply(request_id id, reply answer) = 0;
+    virtual void on_notice(notice what) = 0;
+
+protected:
+    ~event_sink() = default;
+};
+
+/// One client's access to one store. None of its functions retries, waits for a lock to become
+/// free, or decides anything about leases: time, retry, renewal and loss belong to the core.
+///
+/// Thread-safety: `send` and `interrupt` may be called from any thread at any time, also while
+/// another thread is inside `drive`; `drive` and `shut` by one thread at a time.
+/// Lifetime: the sink outlives the store.
+class store {
+public:
+    store() = default;
+    store(store const&) = delete;
+    store& operator=(store const&) = delete;
+    virtual ~store() = default;
+
+    [[nodiscard]] virtual capabilities abilities() const = 0;
+
+    /// Begins one request. Returns the answer when it is known at once; otherwise the sink receives
+    /// exactly one reply with this id later, a failure when the connection breaks. A store that is
+    /// not connected connects first. Never throws: trouble is a `failure`.
+    [[nodiscard]] virtual std::optional<reply> send(request_id id, request what) noexcept = 0;
+
+    /// Waits for replies and notices and gives them to the sink; returns when it delivered some, at
+    /// `until`, or on `interrupt`, whichever is first.
+    virtual void drive(base::instant until) = 0;
+
+    /// Makes the present or the next `drive` return soon. Async-signal-unsafe, cheap.
+    virtual void interrupt() noexcept = 0;
+
+    /// Ends the connection without further requests. Requests under way are answered by failures
+    /// or not at all.
+    virtual void shut() noexcept = 0;
+
+    /// In the child of a fork: give up descriptors that would keep the parent's presence alive,
+    /// and nothing else. Called once, with no other thread alive.
+    virtual void abandon_in_child() noexcept {}
+};
+
+/// What a store needs to begin.
+struct store_context {
+    base::url url;
+    identity self;
+    event_sink& sink;
+    std::function<void(log_level, std::string)> log;  ///< thread-safe, never empty
+};
+
+/// What a store module exports: `extern "C" store_module const* holdfast_store_<module>_v1()`.
+struct store_module {
+    /// Checks the URL (throws errc::bad_url) and makes a store that has not connected yet.
+    std::unique_ptr<store> (*make)(store_context context);
+};
+
+}  // namespace holdfast::seam

@@ -1,0 +1,309 @@
+#include "stores/lease/rules.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace holdfast::stores::lease {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds until(seam::store_time end, seam::store_time now) {
+    return std::max(milliseconds{1}, std::chrono::ceil<milliseconds>(end - now));
+}
+
+}  // namespace
+
+seam::reply_body rules::handle(seam::request const& what) {
+    return std::visit([this](auto const& verb) { return apply(verb); }, what);
+}
+
+// --- submit ------------------------------------------------------------------------------------
+
+seam::reply_body rules::apply(seam::submit const& what) {
+    if (now_ > what.not_after) return seam::refused{.why = seam::refusal::too_late};
+    boost::container::small_vector<name_record*, 1> records;
+    for (auto const& wanted : what.claims) {
+        if (books_.barred(wanted.id, now_)) return seam::refused{.why = seam::refusal::too_late};
+        auto* const record = live(*wanted.spec);
+        if (record != nullptr) {
+            if (auto no = disagreement(*record, *wanted.spec)) return std::move(*no);
+            bool const ours = books_.find(*record, wanted.id) != nullptr;
+            if (!ours && !admits(*record, wanted)) {
+                if (what.queue && what.claims.size() == 1) return join_line(*record, wanted);
+                return seam::refused{.blocked_for = blocked_for(*record), .index = records.size()};
+            }
+        }
+        records.push_back(record);
+    }
+    seam::granted out;
+    for (std::size_t i = 0; i < what.claims.size(); ++i) {
+        auto const& wanted = what.claims[i];
+        auto& record = records[i] != nullptr ? *records[i] : books_.make(*wanted.spec);
+        if (auto* const before = books_.find(record, wanted.id)) {  // a submit that came twice
+            if (!before->held) return seam::queued{.blocked_for = blocked_for(record)};
+            out.grants.push_back(grant_of(record, *before));
+        } else {
+            out.grants.push_back(hold(record, wanted));
+        }
+    }
+    return out;
+}
+
+std::optional<seam::refused> rules::disagreement(name_record& record,
+                                                 seam::claim_spec const& spec) const {
+    if (record.kind != spec.kind)
+        return seam::refused{.why = seam::refusal::kind_mismatch,
+                             .text = "'" + spec.name + "' is in use as a " +
+                                     to_string(record.kind) + ", not as a " + to_string(spec.kind)};
+    if (spec.mode == claim_mode::permits && record.declared != spec.limit)
+        return seam::refused{.why = seam::refusal::limit_mismatch,
+                             .text = "'" + spec.name + "' was declared with a limit of " +
+                                     std::to_string(record.declared) + ", not " +
+                                     std::to_string(spec.limit)};
+    return std::nullopt;
+}
+
+// Whether the holders leave room. An exclusive holder is one for all; readers count together.
+bool rules::fits(name_record const& record, claim_mode mode, std::uint32_t permits) const {
+    if (mode == claim_mode::permits) return record.used + permits <= record.current;
+    return record.holders == 0 || (mode == claim_mode::shared && record.shared);
+}
+
+bool rules::admits(name_record& record, seam::claim const& wanted) {
+    auto const& spec = *wanted.spec;
+    if (!spec.owner.empty() && spec.mode == claim_mode::exclusive && record.holders > 0) {
+        auto const* const holder = books_.soonest_holder(record);
+        if (!holder->kept && holder->subject.spec->owner == spec.owner &&
+            holder->mode == claim_mode::exclusive)
+            return true;
+    }
+    bool const behind_line = spec.mode == claim_mode::permits && spec.order == ordering::barging
+                                 ? record.fair_waiters > 0
+                                 : record.waiters > 0;
+    return !behind_line && fits(record, spec.mode, spec.permits);
+}
+
+seam::grant rules::hold(name_record& record, seam::claim const& wanted) {
+    // A second claim of one explicit owner joins the hold that is there, with its token.
+    auto const* const joined =
+        wanted.spec->mode == claim_mode::exclusive ? books_.soonest_holder(record) : nullptr;
+    entry made{.subject = wanted,
+               .who = self_,
+               .mode = wanted.spec->mode,
+               .permits = wanted.spec->permits};
+    made.held = true;
+    made.number = joined != nullptr ? joined->number : books_.next_sequence();
+    made.since = made.began = now_;
+    made.expires = now_ + wanted.spec->lease;
+    count_held(record, made, +1);
+    auto const& kept = books_.add(record, std::move(made));
+    books_.save(record);
+    return grant_of(record, kept);
+}
+
+seam::reply_body rules::join_line(name_record& record, seam::claim const& wanted) {
+    bool const first = record.waiters == 0;
+    ++record.waiters;
+    if (wanted.spec->order == ordering::fair) ++record.fair_waiters;
+    entry made{.subject = wanted,
+               .who = self_,
+               .mode = wanted.spec->mode,
+               .permits = wanted.spec->permits};
+    made.since = made.began = now_;
+    made.expires = now_ + wanted.spec->lease;
+    books_.add(record, std::move(made));
+    books_.save(record);
+    if (first) {
+        if (auto const* const holder = books_.soonest_holder(record);
+            holder != nullptr && !holder->kept)
+            tell(holder->who->id, seam::name_contended{holder->subject.id});
+    }
+    return seam::queued{.blocked_for = blocked_for(record)};
+}
+
+seam::grant rules::grant_of(name_record const& record, entry const& held) const {
+    return {.number = held.number, .began = held.began, .contended = record.waiters > 0};
+}
+
+// How long the soonest-ending holder may last: the earliest moment at which the line can move
+// without a release.
+milliseconds rules::blocked_for(name_record& record) {
+    auto const* const holder = books_.soonest_holder(record);
+    return holder == nullptr ? milliseconds{1} : until(holder->expires, now_);
+}
+
+// --- settle, renew, convert --------------------------------------------------------------------
+
+seam::reply_body rules::apply(seam::settle const& what) {
+    seam::settled out;
+    for (auto const& subject : what.claims) {
+        if (what.bar_until > now_) books_.bar(subject.id, what.bar_until);
+        out.endings.push_back(end_one(subject, what.keep_for));
+    }
+    return out;
+}
+
+seam::ending rules::end_one(seam::claim const& subject, milliseconds keep_for) {
+    auto* const record = live(*subject.spec);
+    auto* const found = record == nullptr ? nullptr : books_.find(*record, subject.id);
+    if (found == nullptr) return seam::ending::gone;
+    if (found->kept) return seam::ending::released;
+    if (found->held && keep_for > milliseconds::zero()) {
+        found->kept = true;
+        found->expires = now_ + keep_for;
+        books_.save(*record, *found);
+        return seam::ending::released;
+    }
+    end(*record, *found, nullptr);
+    move_line(*record);
+    tidy(*record);
+    return seam::ending::released;
+}
+
+seam::reply_body rules::apply(seam::renew const& what) {
+    seam::renewed out;
+    out.items.reserve(what.items.size());
+    for (auto const& item : what.items)
+        out.items.push_back(renew_one(item));
+    return out;
+}
+
+seam::renewal rules::renew_one(seam::renew::item const& item) {
+    auto* const record = live(*item.subject.spec);
+    auto* const found = record == nullptr ? nullptr : books_.find(*record, item.subject.id);
+    if (found == nullptr || found->kept) return {};
+    found->began = now_;
+    found->expires = now_ + item.lease;
+    books_.save(*record, *found);
+    if (found->held)
+        return {.now = seam::renewal::status::alive, .held = grant_of(*record, *found)};
+    seam::renewal out{.now = seam::renewal::status::waiting};
+    if (books_.first_waiter(*record) == found) out.blocked_for = blocked_for(*record);
+    return out;
+}
+
+seam::reply_body rules::apply(seam::convert const& what) {
+    auto* const record = live(*what.subject.spec);
+    auto* const found = record == nullptr ? nullptr : books_.find(*record, what.subject.id);
+    if (found == nullptr || !found->held || found->kept)
+        return seam::refused{.why = seam::refusal::gone,
+                             .text = "the claim to convert is not held"};
+    if (found->mode == what.mode && found->permits == what.permits)
+        return seam::converted{grant_of(*record, *found)};  // came twice
+    bool const stronger = what.mode == claim_mode::exclusive ||
+                          (what.mode == claim_mode::permits && what.permits > found->permits);
+    if (stronger)
+        return seam::refused{.why = seam::refusal::would_deadlock,
+                             .text =
+                                 "a hold can be made weaker, not stronger: two that wait to be "
+                                 "stronger would wait for each other"};
+    count_held(*record, *found, -1);
+    found->mode = what.mode;
+    found->permits = what.permits;
+    count_held(*record, *found, +1);
+    books_.save(*record, *found);
+    books_.save(*record);
+    move_line(*record);
+    return seam::converted{grant_of(*record, *found)};
+}
+
+seam::reply_body rules::apply(seam::adjust const& what) {
+    auto const& spec = *what.subject.spec;
+    auto* const found = live(spec);
+    if (found != nullptr)
+        if (auto no = disagreement(*found, spec)) return std::move(*no);
+    if (found == nullptr && !what.current) return seam::adjusted{spec.limit, spec.limit, 0};
+    auto& record = found != nullptr ? *found : books_.make(spec);
+    if (what.current) {
+        constexpr auto remembered = std::chrono::hours{24};
+        record.current = *what.current;
+        record.keep_until = now_ + remembered;
+        books_.save(record);
+        move_line(record);
+    }
+    return seam::adjusted{record.declared, record.current, record.used};
+}
+
+// --- time and the line -------------------------------------------------------------------------
+
+name_record* rules::live(seam::claim_spec const& spec) {
+    auto* const record = books_.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
+    if (record == nullptr) return nullptr;
+    settle_time(*record);
+    if (!record->empty(now_)) return record;
+    books_.erase(*record);
+    return nullptr;
+}
+
+void rules::settle_time(name_record& record) {
+    if (record.cells > 0) books_.purge_cells(record, now_);
+    bool freed = false;
+    while (record.holders > 0) {
+        auto* const soonest = books_.soonest_holder(record);
+        if (soonest->expires > now_) break;
+        end(record, *soonest, "its lease ended without a renewal");
+        freed = true;
+    }
+    // The first waiter may have died: nobody behind it, and no reader, may wait for a corpse.
+    if (freed || record.waiters > 0) move_line(record);
+}
+
+void rules::move_line(name_record& record) {
+    bool granted_any = false;
+    while (record.waiters > 0) {
+        auto* const next = books_.first_waiter(record);
+        if (next->expires <= now_) {
+            end(record, *next, "the waiter did not show that it is alive within its lease");
+            continue;
+        }
+        if (!fits(record, next->mode, next->permits)) break;
+        --record.waiters;
+        if (next->subject.spec->order == ordering::fair) --record.fair_waiters;
+        next->held = true;
+        next->number = books_.next_sequence();
+        next->since = next->began = now_;
+        next->expires = now_ + next->subject.spec->lease;
+        count_held(record, *next, +1);
+        books_.promote(record, *next);
+        tell(next->who->id, seam::claim_granted{next->subject.id, grant_of(record, *next)});
+        granted_any = true;
+    }
+    if (granted_any) books_.save(record);
+    if (record.waiters == 0 && books_.watched()) tell_watchers({record.kind, record.name, {}});
+}
+
+// `why` is told to the claim's client; nullptr when the client itself asked for the end.
+void rules::end(name_record& record, entry& ended, char const* why) {
+    if (ended.held) {
+        count_held(record, ended, -1);
+    } else {
+        --record.waiters;
+        if (ended.subject.spec->order == ordering::fair) --record.fair_waiters;
+    }
+    if (why != nullptr && !ended.kept) tell(ended.who->id, seam::claim_gone{ended.subject.id, why});
+    books_.remove(record, ended);
+    books_.save(record);
+}
+
+void rules::count_held(name_record& record, entry const& held, int by) {
+    auto const step = static_cast<std::uint32_t>(by);
+    record.holders += step;
+    if (held.mode == claim_mode::permits) record.used += step * held.permits;
+    if (by > 0) record.shared = held.mode == claim_mode::shared;
+}
+
+void rules::tidy(name_record& record) {
+    if (record.empty(now_)) books_.erase(record);
+}
+
+void rules::tell(seam::client_id to, seam::notice what) {
+    notices_.push_back({to, std::move(what)});
+}
+
+void rules::tell_watchers(seam::cell_key const& key) {
+    books_.each_watcher(key, [&](seam::client_id client) { tell(client, seam::changed{key}); });
+}
+
+}  // namespace holdfast::stores::lease

@@ -1,0 +1,75 @@
+// The rules of every lease store: who may hold, who is next, when it ends. Written once.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "stores/lease/ledger.hpp"
+
+namespace holdfast::stores::lease {
+
+/// A notice and the client that it is for.
+struct directed_notice {
+    seam::client_id to;
+    seam::notice what;
+};
+
+/// Carries out one request within one exclusive section of the ledger, at one moment of the store's
+/// clock. Holders whose lease is over are removed before anything is judged; every change that
+/// frees a name grants its next live waiters at once, so that a name is never free while somebody
+/// alive waits for it.
+class rules {
+public:
+    rules(ledger& books, seam::store_time now, std::shared_ptr<seam::identity const> self,
+          std::vector<directed_notice>& notices)
+        : books_{books}, now_{now}, self_{std::move(self)}, notices_{notices} {}
+
+    [[nodiscard]] seam::reply_body handle(seam::request const& what);
+
+    /// Ends every claim of a client that is provably gone. `record` is one it had claims on.
+    void bury(name_record& record, seam::client_id client);
+
+    /// Removes what has expired and moves the line of one name.
+    void settle_time(name_record& record);
+
+private:
+    seam::reply_body apply(seam::hello const&) { return seam::done{}; }
+    seam::reply_body apply(seam::submit const& what);
+    seam::reply_body apply(seam::settle const& what);
+    seam::reply_body apply(seam::renew const& what);
+    seam::reply_body apply(seam::convert const& what);
+    seam::reply_body apply(seam::adjust const& what);
+    seam::reply_body apply(seam::read const& what);
+    seam::reply_body apply(seam::swap const& what);
+    seam::reply_body apply(seam::watch const& what);
+    seam::reply_body apply(seam::unwatch const& what);
+    seam::reply_body apply(seam::inspect const& what);
+    seam::reply_body apply(seam::evict const& what);
+
+    [[nodiscard]] name_record* live(seam::claim_spec const& spec);
+    [[nodiscard]] std::optional<seam::refused> disagreement(name_record& record,
+                                                            seam::claim_spec const& spec) const;
+    [[nodiscard]] bool admits(name_record& record, seam::claim const& wanted);
+    [[nodiscard]] bool fits(name_record const& record, claim_mode mode,
+                            std::uint32_t permits) const;
+    seam::grant hold(name_record& record, seam::claim const& wanted);
+    seam::reply_body join_line(name_record& record, seam::claim const& wanted);
+    [[nodiscard]] seam::grant grant_of(name_record const& record, entry const& held) const;
+    [[nodiscard]] std::chrono::milliseconds blocked_for(name_record& record);
+    seam::renewal renew_one(seam::renew::item const& item);
+    seam::ending end_one(seam::claim const& subject, std::chrono::milliseconds keep_for);
+
+    void end(name_record& record, entry& ended, char const* why);
+    void count_held(name_record& record, entry const& held, int by);
+    void move_line(name_record& record);
+    void tidy(name_record& record);
+    void tell(seam::client_id to, seam::notice what);
+    void tell_watchers(seam::cell_key const& key);
+
+    ledger& books_;
+    seam::store_time now_;
+    std::shared_ptr<seam::identity const> self_;
+    std::vector<directed_notice>& notices_;
+};
+
+}  // namespace holdfast::stores::lease

@@ -1,0 +1,209 @@
+#include "stores/memory/books.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::stores::memory {
+
+namespace {
+
+constexpr std::size_t idle_records = 256;  // hot names keep their record between two holds
+constexpr std::size_t spare_slots = 1024;
+
+}  // namespace
+
+books::~books() {
+    for (auto* const names : {&names_, &conditions_})
+        for (auto const& [key, its] : *names)
+            its->line.clear();
+    for (auto const& [id, it] : claims_)
+        delete it;
+}
+
+lease::name_record* books::find(std::string_view name, std::size_t hash, bool condition) {
+    auto& names = table(condition);
+    auto const found = names.find(name_key{name, hash});
+    return found == names.end() || !found->second->used_now ? nullptr : found->second.get();
+}
+
+lease::name_record& books::make(seam::claim_spec const& spec) {
+    auto& names = table(spec.kind == lock_kind::condition);
+    name_books* made = nullptr;
+    if (auto const found = names.find(name_key{spec.name, spec.hash}); found != names.end()) {
+        made = found->second.get();
+        --idle_;
+    } else {
+        auto fresh = std::make_unique<name_books>();
+        made = fresh.get();
+        made->name = spec.name;
+        made->hash = spec.hash;
+        names.emplace(name_key{made->name, made->hash}, std::move(fresh));
+    }
+    made->used_now = true;
+    made->kind = spec.kind;
+    made->declared = made->current = spec.limit;
+    made->keep_until = {};
+    return *made;
+}
+
+void books::erase(lease::name_record& record) {
+    static_cast<name_books&>(record).used_now = false;
+    if (++idle_ > idle_records) sweep_idle();
+}
+
+// Frees all idle records at once: rare, and what it costs was paid for by as many erasures.
+void books::sweep_idle() {
+    for (auto* const names : {&names_, &conditions_})
+        boost::unordered::erase_if(*names, [](auto const& it) { return !it.second->used_now; });
+    idle_ = 0;
+}
+
+lease::entry* books::find(lease::name_record& record, seam::claim_id id) {
+    auto& its = static_cast<name_books&>(record);
+    if (its.holding.size() == 1 && its.holding.top()->subject.id == id) return its.holding.top();
+    if (record.waiters == 0 && its.holding.size() <= 1) return nullptr;
+    auto const found = claims_.find(id);
+    return found == claims_.end() ? nullptr : found->second;
+}
+
+std::unique_ptr<books::slot> books::take_slot() {
+    if (spare_.empty()) return std::make_unique<slot>();
+    auto out = std::move(spare_.back());
+    spare_.pop_back();
+    return out;
+}
+
+lease::entry& books::add(lease::name_record& record, lease::entry made) {
+    auto& its = static_cast<name_books&>(record);
+    auto fresh = take_slot();
+    static_cast<lease::entry&>(*fresh) = std::move(made);
+    claims_.emplace(fresh->subject.id, fresh.get());
+    if (fresh->held) {
+        its.holding.place(*fresh);
+    } else {
+        its.line.push_back(*fresh);
+    }
+    return *fresh.release();
+}
+
+void books::save(lease::name_record& record, lease::entry& changed) {
+    if (changed.held) static_cast<name_books&>(record).holding.place(static_cast<slot&>(changed));
+}
+
+void books::promote(lease::name_record& record, lease::entry& waiter) {
+    auto& its = static_cast<name_books&>(record);
+    auto& it = static_cast<slot&>(waiter);
+    its.line.erase(its.line.iterator_to(it));
+    its.holding.place(it);
+}
+
+void books::remove(lease::name_record& record, lease::entry& ended) {
+    auto& its = static_cast<name_books&>(record);
+    auto& it = static_cast<slot&>(ended);
+    if (it.is_linked()) its.line.erase(its.line.iterator_to(it));
+    its.holding.remove(it);
+    claims_.erase(it.subject.id);
+    static_cast<lease::entry&>(it) = lease::entry{};
+    std::unique_ptr<slot> freed{&it};
+    if (spare_.size() < spare_slots) spare_.push_back(std::move(freed));
+}
+
+lease::entry* books::soonest_holder(lease::name_record& record) {
+    return static_cast<name_books&>(record).holding.top();
+}
+
+lease::entry* books::first_waiter(lease::name_record& record) {
+    auto& line = static_cast<name_books&>(record).line;
+    return line.empty() ? nullptr : &line.front();
+}
+
+void books::each_holder(lease::name_record& record, visitor const& visit) {
+    auto holders = static_cast<name_books&>(record).holding.items();
+    std::ranges::sort(holders, {}, [](slot const* it) { return std::pair{it->since, it->number}; });
+    for (auto const* const it : holders)
+        visit(*it);
+}
+
+void books::each_waiter(lease::name_record& record, visitor const& visit) {
+    for (auto const& it : static_cast<name_books&>(record).line)
+        visit(it);
+}
+
+void books::bar(seam::claim_id id, seam::store_time until) {
+    auto& barred = barred_[id];
+    barred = std::max(barred, until);
+}
+
+bool books::barred(seam::claim_id id, seam::store_time now) {
+    if (barred_.empty()) return false;
+    std::erase_if(barred_, [&](auto const& it) { return it.second <= now; });
+    return barred_.contains(id);
+}
+
+lease::cell_record* books::find_cell(seam::cell_key const& key) {
+    auto const found = cells_.find(key);
+    return found == cells_.end() ? nullptr : &found->second;
+}
+
+void books::put_cell(seam::cell_key const& key, lease::cell_record value) {
+    bool const fresh = cells_.insert_or_assign(key, std::move(value)).second;
+    auto* const its =
+        find(key.name, std::hash<std::string>{}(key.name), key.kind == lock_kind::condition);
+    if (fresh) ++its->cells;
+}
+
+void books::erase_cell(seam::cell_key const& key) {
+    auto* const its =
+        find(key.name, std::hash<std::string>{}(key.name), key.kind == lock_kind::condition);
+    if (cells_.erase(key) > 0 && its != nullptr) --its->cells;
+}
+
+void books::purge_cells(lease::name_record& record, seam::store_time now) {
+    auto it = cells_.lower_bound(seam::cell_key{record.kind, record.name, {}});
+    while (it != cells_.end() && it->first.kind == record.kind && it->first.name == record.name) {
+        bool const over = it->second.expires <= now;
+        if (over) --record.cells;
+        it = over ? cells_.erase(it) : std::next(it);
+    }
+}
+
+void books::watch(seam::client_id client, seam::cell_key const& key, bool on) {
+    if (on) {
+        watchers_[key].insert(client);
+    } else if (auto const found = watchers_.find(key); found != watchers_.end()) {
+        found->second.erase(client);
+        if (found->second.empty()) watchers_.erase(found);
+    }
+}
+
+void books::each_watcher(seam::cell_key const& key,
+                         std::function<void(seam::client_id)> const& visit) {
+    if (auto const found = watchers_.find(key); found != watchers_.end())
+        std::ranges::for_each(found->second, visit);
+}
+
+void books::forget(seam::client_id client) {
+    for (auto it = watchers_.begin(); it != watchers_.end();) {
+        it->second.erase(client);
+        it = it->second.empty() ? watchers_.erase(it) : std::next(it);
+    }
+}
+
+std::vector<std::string> books::names(std::string_view prefix, std::string_view after,
+                                      std::size_t most) {
+    std::set<std::string_view> found;
+    for (auto const* const names : {&names_, &conditions_}) {
+        for (auto const& [key, its] : *names) {
+            if (!its->used_now || !key.name.starts_with(prefix) || key.name <= after) continue;
+            found.insert(key.name);
+            if (found.size() > most) found.erase(std::prev(found.end()));
+        }
+    }
+    return {found.begin(), found.end()};
+}
+
+std::size_t books::size() const noexcept {
+    return names_.size() + conditions_.size() - idle_ + cells_.size() + barred_.size();
+}
+
+}  // namespace holdfast::stores::memory

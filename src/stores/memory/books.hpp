@@ -1,0 +1,111 @@
+// The ledger of the memory store: hash tables, a heap of holders and a list of waiters per name.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/intrusive/list.hpp>
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/indexed_heap.hpp"
+#include "stores/lease/ledger.hpp"
+
+namespace holdfast::stores::memory {
+
+/// Thread-safety: none; its owner serialises.
+class books final : public lease::ledger {
+public:
+    /// `first` is where sequences begin: the wall clock's microseconds, so that a store that began
+    /// anew goes on rising.
+    explicit books(std::uint64_t first) noexcept : last_{first} {}
+    ~books() override;
+
+    lease::name_record* find(std::string_view name, std::size_t hash, bool condition) override;
+    lease::name_record& make(seam::claim_spec const& spec) override;
+    void save(lease::name_record&) override {}
+    void erase(lease::name_record& record) override;
+
+    lease::entry* find(lease::name_record& record, seam::claim_id id) override;
+    lease::entry& add(lease::name_record& record, lease::entry made) override;
+    void save(lease::name_record& record, lease::entry& changed) override;
+    void promote(lease::name_record& record, lease::entry& waiter) override;
+    void remove(lease::name_record& record, lease::entry& ended) override;
+    lease::entry* soonest_holder(lease::name_record& record) override;
+    lease::entry* first_waiter(lease::name_record& record) override;
+    void each_holder(lease::name_record& record, visitor const& visit) override;
+    void each_waiter(lease::name_record& record, visitor const& visit) override;
+
+    seam::sequence next_sequence() override { return seam::sequence{++last_}; }
+
+    void bar(seam::claim_id id, seam::store_time until) override;
+    bool barred(seam::claim_id id, seam::store_time now) override;
+
+    lease::cell_record* find_cell(seam::cell_key const& key) override;
+    void put_cell(seam::cell_key const& key, lease::cell_record value) override;
+    void erase_cell(seam::cell_key const& key) override;
+    void purge_cells(lease::name_record& record, seam::store_time now) override;
+
+    void watch(seam::client_id client, seam::cell_key const& key, bool on) override;
+    bool watched() override { return !watchers_.empty(); }
+    void each_watcher(seam::cell_key const& key,
+                      std::function<void(seam::client_id)> const& visit) override;
+
+    std::vector<std::string> names(std::string_view prefix, std::string_view after,
+                                   std::size_t most) override;
+
+    /// Drops the watches of a client that closed.
+    void forget(seam::client_id client);
+
+    /// How many names and cells are stored, for tests that nothing is left behind.
+    [[nodiscard]] std::size_t size() const noexcept;
+
+private:
+    struct slot : lease::entry, boost::intrusive::list_base_hook<> {
+        base::heap_place place;
+    };
+    struct soonest_first {
+        static seam::store_time key(slot const& it) noexcept { return it.expires; }
+        static base::heap_place& place(slot& it) noexcept { return it.place; }
+    };
+    struct name_books : lease::name_record {
+        std::size_t hash{0};
+        bool used_now{false};  ///< else it only waits to be used again
+        base::indexed_heap<slot, soonest_first> holding;
+        boost::intrusive::list<slot> line;
+    };
+    struct name_key {
+        std::string_view name;
+        std::size_t hash;
+        bool operator==(name_key const& other) const noexcept { return name == other.name; }
+    };
+    struct name_hash {
+        using is_avalanching = void;
+        std::size_t operator()(name_key const& key) const noexcept { return key.hash; }
+    };
+    using name_table = boost::unordered_flat_map<name_key, std::unique_ptr<name_books>, name_hash>;
+
+    name_table& table(bool condition) noexcept { return condition ? conditions_ : names_; }
+    static bool is_condition(lease::name_record const& it) noexcept {
+        return it.kind == lock_kind::condition;
+    }
+    std::unique_ptr<slot> take_slot();
+    void sweep_idle();
+
+    name_table names_;
+    name_table conditions_;
+    boost::unordered_flat_map<seam::claim_id, slot*, std::hash<seam::claim_id>> claims_;
+    std::vector<std::unique_ptr<slot>>
+        spare_;            ///< slots to use again, so that a hold allocates nothing
+    std::size_t idle_{0};  ///< records that are kept although nothing is in them
+    std::map<seam::claim_id, seam::store_time> barred_;
+    std::map<seam::cell_key, lease::cell_record> cells_;
+    std::map<seam::cell_key, std::set<seam::client_id>> watchers_;
+    std::uint64_t last_;
+};
+
+}  // namespace holdfast::stores::memory

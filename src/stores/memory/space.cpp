@@ -1,0 +1,86 @@
+#include "stores/memory/space.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+
+namespace holdfast::stores::memory {
+
+seam::reply machine::handle(std::shared_ptr<seam::identity const> const& from,
+                            seam::request const& what, seam::store_time now,
+                            std::vector<lease::directed_notice>& notices) {
+    now_ = std::max(now_, now);
+    lease::rules rules{books_, now_, from, notices};
+    return {now_, rules.handle(what)};
+}
+
+void mailbox::put(seam::notice what) {
+    std::lock_guard const guard{mutex_};
+    notices_.push_back(std::move(what));
+    changed_.notify_one();
+}
+
+void mailbox::interrupt() noexcept {
+    std::lock_guard const guard{mutex_};
+    interrupted_ = true;
+    changed_.notify_one();
+}
+
+std::deque<seam::notice> mailbox::wait(base::instant until) {
+    std::unique_lock guard{mutex_};
+    auto const ready = [&] { return interrupted_ || !notices_.empty(); };
+    if (until == base::never) {
+        changed_.wait(guard, ready);
+    } else {
+        changed_.wait_for(guard, until - base::boot_clock::now(), ready);
+    }
+    interrupted_ = false;
+    return std::exchange(notices_, {});
+}
+
+space::space() : machine_{static_cast<std::uint64_t>(base::wall_microseconds())} {}
+
+std::shared_ptr<space> space::named(std::string const& name) {
+    struct registry {
+        std::mutex mutex;
+        std::shared_ptr<space> unnamed = std::make_shared<space>();
+        std::map<std::string, std::weak_ptr<space>> named;
+    };
+    // Never destroyed: clients of static storage duration may outlive any other order.
+    static auto& all = *new registry;
+    std::lock_guard const guard{all.mutex};
+    if (name.empty()) return all.unnamed;
+    std::erase_if(all.named, [](auto const& it) { return it.second.expired(); });
+    auto& known = all.named[name];
+    auto out = known.lock();
+    if (out == nullptr) known = out = std::make_shared<space>();
+    return out;
+}
+
+seam::reply space::handle(std::shared_ptr<seam::identity const> const& from,
+                          seam::request const& what) {
+    auto const now = seam::store_time{std::chrono::duration_cast<std::chrono::microseconds>(
+        base::boot_clock::now().time_since_epoch())};
+    std::lock_guard const guard{mutex_};
+    auto out = machine_.handle(from, what, now, notices_);
+    for (auto& [to, notice] : notices_) {
+        if (auto const box = boxes_.find(to); box != boxes_.end())
+            box->second->put(std::move(notice));
+    }
+    notices_.clear();
+    return out;
+}
+
+void space::join(seam::client_id client, std::shared_ptr<mailbox> box) {
+    std::lock_guard const guard{mutex_};
+    boxes_.emplace(client, std::move(box));
+}
+
+void space::leave(seam::client_id client) {
+    std::lock_guard const guard{mutex_};
+    boxes_.erase(client);
+    machine_.forget(client);
+}
+
+}  // namespace holdfast::stores::memory

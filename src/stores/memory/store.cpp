@@ -1,0 +1,59 @@
+// memory: the store inside this process, and the executable specification of the seam.
+#include <memory>
+#include <utility>
+
+#include "base/error.hpp"
+#include "stores/memory/module.hpp"
+#include "stores/memory/space.hpp"
+
+namespace holdfast::stores::memory {
+
+namespace {
+
+class store final : public seam::store {
+public:
+    store(seam::store_context context)
+        : self_{std::make_shared<seam::identity>(std::move(context.self))},
+          sink_{context.sink},
+          space_{space::named(context.url.path)} {
+        space_->join(self_->id, box_);
+    }
+
+    ~store() override { shut(); }
+
+    seam::capabilities abilities() const override { return {.instant = true}; }
+
+    std::optional<seam::reply> send(seam::request_id, seam::request what) noexcept override {
+        return space_->handle(self_, what);
+    }
+
+    void drive(base::instant until) override {
+        for (auto& notice : box_->wait(until))
+            sink_.on_notice(std::move(notice));
+    }
+
+    void interrupt() noexcept override { box_->interrupt(); }
+
+    void shut() noexcept override { space_->leave(self_->id); }
+
+private:
+    std::shared_ptr<seam::identity const> self_;
+    seam::event_sink& sink_;
+    std::shared_ptr<space> space_;
+    std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
+};
+
+std::unique_ptr<seam::store> make(seam::store_context context) {
+    if (context.url.has_authority)
+        base::raise(errc::bad_url, "a memory store is written memory: or memory:NAME");
+    return std::make_unique<store>(std::move(context));
+}
+
+}  // namespace
+
+seam::store_module const& module() noexcept {
+    static constexpr seam::store_module it{&make};
+    return it;
+}
+
+}  // namespace holdfast::stores::memory
