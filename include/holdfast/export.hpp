@@ -15,5 +15,5 @@
 #define HOLDFAST_EXPORT __declspec(dllimport)
 #endif
 #else
-#define HOLDFAST_EXPORT __attribute__((visibility("default")))
+#define HOLDFAST_EXPORT [[gnu::visibility("default")]]
 #endif

@@ -1,0 +1,44 @@
+#!/bin/bash
+# `make install` puts everything where it belongs, and nothing of the build tree into it.
+#     install.sh PREFIX
+source "$(dirname "$0")/common.sh"
+PREFIX=$1
+
+rm -rf "$PREFIX"
+make -C "$SOURCE" --no-print-directory install PREFIX="$PREFIX" >"$WORK/log" 2>&1 || {
+    cat "$WORK/log"
+    fail "make install"
+}
+
+for file in bin/holdfast lib/libholdfast.so lib/libholdfast.so.0 lib/holdfast/stores/holdfast_store_file.so \
+    lib/cmake/holdfast/holdfastConfig.cmake lib/pkgconfig/holdfast.pc include/holdfast/holdfast.hpp \
+    share/man/man1/holdfast.1 share/bash-completion/completions/holdfast; do
+    [[ -e $PREFIX/$file ]] || fail "$file is not installed"
+done
+
+(cd "$SOURCE/include" && find holdfast -name '*.hpp' | sort) >"$WORK/there"
+(cd "$PREFIX/include" && find holdfast -type f | sort) >"$WORK/installed"
+diff "$WORK/there" "$WORK/installed" || fail "the installed headers are not the headers"
+
+if grep -rlI "$SOURCE" "$PREFIX"; then fail "the installation knows the source tree"; fi
+if readelf -d "$PREFIX/bin/holdfast" "$PREFIX"/lib/*.so "$PREFIX"/lib/holdfast/stores/*.so |
+    grep -E 'R(UN)?PATH' | grep -v '\[\$ORIGIN/'; then
+    fail "a search path leads out of the installation"
+fi
+
+version=$("$PREFIX/bin/holdfast" --version)
+[[ $version == *"$VERSION"* ]] || fail "holdfast --version says '$version'"
+store=file:$WORK/locks.db
+[[ $("$PREFIX/bin/holdfast" --store "$store" run orders -- echo held) == held ]] || fail "holdfast run"
+
+# It may be moved as a whole.
+cp -a "$PREFIX" "$WORK/moved"
+(cd / && "$WORK/moved/bin/holdfast" --store "$store" run orders -- true) || fail "the moved command"
+
+# Only marked symbols are exported; the internal ones would be a promise that nobody means to keep.
+nm -DC --defined-only "$PREFIX/lib/libholdfast.so" >"$WORK/symbols"
+grep -q ' holdfast::v1::' "$WORK/symbols" || fail "the library exports nothing"
+if grep -E ' (non-virtual thunk to |vtable for |typeinfo (name )?for )?holdfast::(base|seam|core|runtime|stores)::' \
+    "$WORK/symbols" | grep -v ' [VWu] '; then
+    fail "internal symbols are exported"
+fi
