@@ -14,7 +14,6 @@ if(PROJECT_IS_TOP_LEVEL)
         -Wextra-semi
         -Wformat=2
         -Wnon-virtual-dtor
-        -Wnull-dereference
         -Wold-style-cast
         -Woverloaded-virtual
         -Wshadow
@@ -27,7 +26,7 @@ if(PROJECT_IS_TOP_LEVEL)
         $<$<CXX_COMPILER_ID:GNU>:-Wsuggest-override>
         $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
     if(HOLDFAST_SANITIZE)
-        # The instrumentation hides from the optimizer what it would need to know: these two then report falsely.
+        # The instrumentation hides from the optimizer what it would need to know: this one then reports falsely.
         target_compile_options(holdfast_warnings INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized)
         if(HOLDFAST_SANITIZE STREQUAL "thread")
             # Fences are understood by neither; ours are never the only synchronization.
