@@ -10,12 +10,13 @@
 #     [DEPENDS targets...]        # to be built before, such as holdfast_cli
 #     [ARGS arguments...] [ENVIRONMENT NAME=value...])
 #
-# defines one test program. The label `sanitize` chooses it for the sanitizer part of `make test`.
+# defines one test program. Beside its ctest entry there are targets that build all programs of a kind. The label `sanitize` chooses it for the sanitizer part of `make test`.
 
 find_package(GTest REQUIRED)
 
-add_custom_target(holdfast_tests)          # every test program and what it needs
-add_custom_target(holdfast_sanitize_tests) # those with the label sanitize
+add_custom_target(holdfast_tests)            # every test program and what it needs
+add_custom_target(holdfast_sanitize_tests)   # those with the label sanitize
+add_custom_target(holdfast_simulation_tests) # those whose name begins with simulation
 
 # Tests see none of the user's settings. Sanitizers stop at the first finding.
 set(HOLDFAST_TEST_ENVIRONMENT
@@ -69,9 +70,11 @@ function(holdfast_add_test)
     endif()
     add_dependencies(${target} holdfast_stores ${arg_DEPENDS})
     add_dependencies(holdfast_tests ${target})
-    if("sanitize" IN_LIST arg_LABELS)
-        add_dependencies(holdfast_sanitize_tests ${target})
-    endif()
+    foreach(label sanitize simulation)
+        if(label IN_LIST arg_LABELS)
+            add_dependencies(holdfast_${label}_tests ${target})
+        endif()
+    endforeach()
 
     if(NOT arg_SHARDS)
         set(arg_SHARDS 1)
