@@ -10,7 +10,7 @@
 #     [DEPENDS targets...]        # to be built before, such as holdfast_cli
 #     [ARGS arguments...] [ENVIRONMENT NAME=value...])
 #
-# defines one test program. Beside its ctest entry there are targets that build all programs of a kind. The label `sanitize` chooses it for the sanitizer part of `make test`.
+# defines one test program. The label `sanitize` chooses it for the sanitizer part of `make test`.
 
 find_package(GTest REQUIRED)
 
