@@ -32,7 +32,7 @@ function(holdfast_set_test_properties test)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT")
     set(modifications ${HOLDFAST_TEST_ENVIRONMENT})
     foreach(setting IN LISTS arg_ENVIRONMENT)
-        string(REGEX REPLACE "^([^=]+)=" "\\1=set:" setting "${setting}")
+        string(REGEX REPLACE "^([^=]+)=(.*)$" "\\1=set:\\2" setting "${setting}")
         list(APPEND modifications "${setting}")
     endforeach()
     set_tests_properties(${test} PROPERTIES
