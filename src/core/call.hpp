@@ -1,0 +1,98 @@
+// Calls: what somebody waits for. The engine completes each exactly once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include <boost/intrusive/list.hpp>
+
+#include <holdfast/lease.hpp>
+
+#include "base/error.hpp"
+#include "core/grant.hpp"
+#include "core/terms.hpp"
+#include "core/timed.hpp"
+#include "seam/reply.hpp"
+
+namespace holdfast::core {
+
+struct line;
+
+/// How a call ended.
+enum class verdict {
+    pending,
+    granted,
+    busy,     ///< answered: somebody else has it, and the time or the policy is over
+    failed,   ///< `error` says why
+    stopped,  ///< the caller withdrew
+};
+
+/// Learns, under the engine's lock, that its call has been completed. Must not call the engine.
+class completion {
+public:
+    virtual void completed() noexcept = 0;
+    /// The hold is on offer to this call: its thread should come and take it.
+    virtual void nudged() noexcept {}
+
+protected:
+    ~completion() = default;
+};
+
+/// One acquire. Lives with the caller until it is completed.
+struct acquire_call : timed, boost::intrusive::list_base_hook<> {
+    acquire_call(std::shared_ptr<line> where, completion& whom)
+        : timed{kind::acquire}, in{std::move(where)}, to{&whom} {}
+
+    std::shared_ptr<line> in;
+    completion* to;
+    bool wait{true};           ///< false: one attempt
+    bool takes_offers{false};  ///< a thread that can be nudged, rather than a callback
+    seam::actor_id actor{};
+
+    verdict outcome{verdict::pending};
+    std::shared_ptr<grant> held{};
+    base::error error{};
+
+    // --- the engine's ---
+    base::instant began{};
+    base::instant nudged_since{base::never};  ///< first passed over by a barging thread
+    int attempts{0};
+    std::uint64_t ticket{0};  ///< while its retry policy is being asked
+};
+
+/// One request on its own: cells, listings, limits, pings. Resent until answered or due.
+struct operation_call : timed {
+    operation_call(seam::request what_to_ask, completion& whom)
+        : timed{kind::operation}, ask{std::move(what_to_ask)}, to{&whom} {}
+
+    seam::request ask;
+    completion* to;
+    base::instant deadline{base::never};
+
+    bool done{false};
+    base::error error{};
+    seam::reply answer{};
+
+    // --- the engine's ---
+    std::uint64_t ticket{0};
+    int failures{0};
+    bool in_flight{false};
+};
+
+/// One release whose caller waits for the store's word.
+struct release_call : timed {
+    explicit release_call(completion& whom) : timed{kind::operation}, to{&whom} {}
+    completion* to;
+    std::optional<release_outcome> outcome{};
+};
+
+/// One renewal whose caller waits for the store's word.
+struct renew_call
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+    explicit renew_call(completion& whom) : to{&whom} {}
+    completion* to;
+    bool done{false};
+};
+
+}  // namespace holdfast::core

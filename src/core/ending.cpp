@@ -1,0 +1,183 @@
+// The engine's part that lets go: release, hand-over to the next local waiter, and settlement at
+// the store that nobody has to wait for.
+#include <algorithm>
+#include <utility>
+
+#include "core/engine.hpp"
+
+namespace holdfast::core {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A waiting thread that was passed over by running ones for this long gets the hold directly.
+constexpr milliseconds longest_barging{1};
+
+}  // namespace
+
+void engine::release(std::shared_ptr<grant> const& held, base::instant now, release_call* call) {
+    auto const answer = [&](release_outcome outcome) {
+        if (!held->outcome) held->outcome = outcome;
+        if (call == nullptr) return;
+        call->outcome = held->outcome;
+        call->to->completed();
+    };
+    auto* const it = held->held_by;
+    bool const in_time = held->release(now);
+    held->held_by = nullptr;
+    if (it == nullptr || it->user != held) return answer(release_outcome::already_lost);
+    it->user = nullptr;
+    if (!in_time || it->at != tenure::phase::held) {
+        answer(release_outcome::already_lost);
+        if (it->at == tenure::phase::held) return lose(*it, {}, now);
+        return it->at == tenure::phase::ending ? void() : settle(*it, now);
+    }
+    ++metrics_.releases;
+    auto const min_left = held->granted() + it->on->min_hold - now;
+    if (min_left > nanoseconds::zero()) {
+        it->keep_for = std::chrono::ceil<milliseconds>(min_left);
+    } else if (it->on->sharable() && !it->of->calls.empty()) {
+        pass_on(*it, now);
+        return answer(release_outcome::released);
+    }
+    auto const its = it->of;
+    it->releasing = call;
+    settle(*it, now);
+    if (!its->calls.empty()) start(its, now);
+}
+
+// --- hand-over inside the client ---------------------------------------------------------------
+
+void engine::pass_on(tenure& it, base::instant now) {
+    it.pass = judge_->next_pass(it.pass);
+    offer(it, now);
+}
+
+// The hold is free for the next local waiter. A thread is nudged and whoever runs may come before
+// it, for a while: waking it for every pass would cost more than the work under the lock.
+void engine::offer(tenure& it, base::instant now) {
+    auto const its = it.of;
+    its->offered = false;
+    if (its->calls.empty() || !may_pass(it, now)) {
+        settle(it, now);
+        if (!its->calls.empty()) start(its, now);
+        return;
+    }
+    auto& next = its->calls.front();
+    if (next.nudged_since == base::never) next.nudged_since = now;
+    if (!next.takes_offers || now - next.nudged_since > longest_barging) return give_first(it, now);
+    its->offered = true;
+    reschedule(it);
+    next.to->nudged();
+}
+
+// --- settlement --------------------------------------------------------------------------------
+
+// From here on the claim belongs to nobody; the engine alone sees to its end.
+void engine::settle(tenure& it, base::instant now) {
+    if (it.of != nullptr) {
+        it.of->now = nullptr;
+        it.of->offered = false;
+        it.of = nullptr;
+    }
+    finish_renew_calls(it);
+    it.at = tenure::phase::ending;
+    it.failures = 0;
+    it.silent_since = base::never;
+    // By then every lease that the store may have begun for it is over, also by a slow clock.
+    nanoseconds const span = nanoseconds{it.lease} + it.keep_for + set_.request_timeout;
+    it.surely_over = now + span + 2 * span / drift;
+    send_settle(it, now);
+}
+
+void engine::send_settle(tenure& it, base::instant now) {
+    it.asking = true;
+    it.try_at = base::never;
+    it.answer_by = now + set_.request_timeout;
+    ++it.settles;
+    seam::settle request;
+    request.claims.push_back(it.subject);
+    request.keep_for = it.keep_for;
+    if (it.unanswered > 0) request.bar_until = it.last_not_after;
+    send(verb::settle, std::move(request), it.subject.id.number, now);
+    reschedule(it);
+}
+
+void engine::on_settled(tenure& it, seam::settled const& what, base::instant now) {
+    if (it.at != tenure::phase::ending) return;
+    bool const released = !what.endings.empty() && what.endings.front() == seam::ending::released;
+    if (released) {
+        tell_release(it, release_outcome::released);
+    } else if (it.settles > 1) {
+        // An earlier copy may have released it. In time, nothing else can have ended it.
+        tell_release(it, now < it.deadline ? release_outcome::released : release_outcome::unknown);
+    } else {
+        tell_release(it, release_outcome::already_lost);
+    }
+    // A submit that is still under way is barred, or comes too late; its answer finds nobody.
+    destroy(it);
+}
+
+void engine::on_settle_failure(tenure& it, base::error const& error, base::instant now) {
+    it.asking = false;
+    ++it.failures;
+    // A store that refuses (rather than is silent) will not change its mind: the lease ends it.
+    if (!error.is(errc::store_unavailable)) {
+        tell_release(it, release_outcome::unknown);
+        return destroy(it);
+    }
+    it.try_at = now + back_off(it.failures, longest_back_off);
+    reschedule(it);
+}
+
+void engine::tell_release(tenure& it, release_outcome outcome) {
+    if (auto* const call = std::exchange(it.releasing, nullptr)) {
+        call->outcome = outcome;
+        call->to->completed();
+    }
+}
+
+void engine::withdraw(release_call& call) {
+    for (auto const& [number, it] : tenures_)
+        if (it->releasing == &call) it->releasing = nullptr;
+}
+
+// --- close -------------------------------------------------------------------------------------
+
+void engine::close(base::instant now) {
+    if (std::exchange(closed_, true)) return;
+    base::error const why{errc::closed, "the client was closed"};
+    std::vector<tenure*> all;
+    for (auto const& [number, it] : tenures_)
+        all.push_back(it);
+    for (auto* const it : all) {
+        if (it->at == tenure::phase::ending) continue;
+        if (auto const its = it->of) {
+            while (!its->calls.empty()) {
+                auto& call = its->calls.front();
+                its->calls.pop_front();
+                complete(call, verdict::failed, why);
+            }
+        }
+        if (it->user != nullptr) {
+            if (it->user->lose(why.text)) {
+                ++metrics_.losses;
+                todo.losses.push_back(it->user);
+            }
+            it->user->held_by = nullptr;
+            it->user = nullptr;
+        }
+        bool const known = it->unanswered > 0 || it->in_store_line || it->was_held;
+        if (known) {
+            settle(*it, now);
+        } else {
+            destroy(*it);
+        }
+    }
+    while (!operations_.empty())
+        finish(*operations_.begin()->second, why);
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,309 @@
+#include "core/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::core {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// How much earlier than due a renewal may be sent, so that many go in one batch: a sixteenth of the
+// interval costs little and makes a hundred thousand leases a few batches per second.
+constexpr int batch_window = 16;
+
+constexpr milliseconds first_back_off{10};
+
+}  // namespace
+
+engine::engine(settings with)
+    : set_{std::move(with)},
+      judge_{set_.judge != nullptr ? set_.judge : std::make_shared<judgement const>()},
+      random_{set_.seed} {}
+
+engine::~engine() {
+    for (auto const& [number, it] : tenures_) {
+        if (it->of != nullptr) it->of->now = nullptr;
+        if (it->user != nullptr) it->user->held_by = nullptr;
+        it->renew_calls.clear();
+        delete it;
+    }
+}
+
+// --- time --------------------------------------------------------------------------------------
+
+base::instant engine::next_due() const noexcept {
+    return agenda_.empty() ? base::never : agenda_.top()->due;
+}
+
+void engine::schedule(timed& it, base::instant due) {
+    it.due = due;
+    if (due == base::never) {
+        agenda_.remove(it);
+    } else {
+        agenda_.place(it);
+    }
+}
+
+void engine::reschedule(tenure& it) { schedule(it, due_of(it)); }
+
+base::instant engine::due_of(tenure const& it) const {
+    using phase = tenure::phase;
+    switch (it.at) {
+    case phase::submitting: return std::min(it.asking ? it.answer_by : it.try_at, patience_end(it));
+    case phase::waiting:
+        return std::min(
+            {it.asking ? it.answer_by : std::min(it.renew_at, it.try_at), patience_end(it)});
+    case phase::confirming:
+        return std::min(it.asking ? it.answer_by : it.renew_at, patience_end(it));
+    case phase::held: {
+        auto due = std::min(it.lost_at(), it.asking ? it.answer_by : it.renew_at);
+        if (it.user != nullptr && it.on->max_hold)
+            due = std::min(due, it.user->granted() + *it.on->max_hold);
+        return due;
+    }
+    case phase::over: return it.surely_over;
+    case phase::ending: return std::min(it.asking ? it.answer_by : it.try_at, it.surely_over);
+    }
+    return base::never;
+}
+
+// When a silent store is given up for the calls that have no deadline of their own.
+base::instant engine::patience_end(tenure const& it) const {
+    if (it.silent_since == base::never || it.of == nullptr) return base::never;
+    bool const any = std::ranges::any_of(
+        it.of->calls, [](acquire_call const& call) { return call.due == base::never; });
+    return any ? base::after(it.silent_since, set_.patience) : base::never;
+}
+
+void engine::on_time(base::instant now) {
+    std::vector<tenure*> renewals;
+    while (!agenda_.empty() && agenda_.top()->due <= now) {
+        auto& top = *agenda_.top();
+        switch (top.what) {
+        case timed::kind::acquire: on_deadline(static_cast<acquire_call&>(top), now); break;
+        case timed::kind::operation:
+            attempt_operation(static_cast<operation_call&>(top), now);
+            break;
+        case timed::kind::tenure: on_due(static_cast<tenure&>(top), now, renewals); break;
+        }
+    }
+    // Those that are nearly due go along. The queue is ordered, so they stand at its front.
+    while (!renewals.empty() && !agenda_.empty()) {
+        auto& top = *agenda_.top();
+        if (top.what != timed::kind::tenure) break;
+        auto& it = static_cast<tenure&>(top);
+        bool const keeping = it.at == tenure::phase::held || it.at == tenure::phase::waiting;
+        if (!keeping || it.asking || it.due != it.renew_at ||
+            it.renew_at - it.on->renew_every / batch_window > now)
+            break;
+        renewals.push_back(&it);
+        it.asking = true;
+        it.answer_by = base::never;  // set when it is sent, in a moment
+        reschedule(it);
+    }
+    if (!renewals.empty()) send_renewals(renewals, now);
+}
+
+void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewals) {
+    using phase = tenure::phase;
+    if (it.at == phase::held && now >= it.lost_at())
+        return lose(it, "no renewal was confirmed before the deadline", now);
+    if (it.at == phase::held && it.user != nullptr && it.on->max_hold &&
+        now >= it.user->granted() + *it.on->max_hold)
+        return lose(it, "it was held for the longest time allowed (max_hold)", now);
+    if ((it.at == phase::over || it.at == phase::ending) && now >= it.surely_over) {
+        tell_release(it, release_outcome::unknown);
+        return destroy(it);
+    }
+    if (now >= patience_end(it)) return fail_impatient(it, now);
+    if (it.asking && now >= it.answer_by) {
+        it.asking = false;
+        ++metrics_.requests_failed;
+        base::error const silence{errc::store_unavailable, "the store did not answer in time"};
+        if (it.at == phase::submitting) return on_submit_failure(it, silence, now);
+        if (it.at == phase::ending) return on_settle_failure(it, silence, now);
+        return on_renewal_failure(it, silence, now);
+    }
+    if (it.at == phase::ending) return send_settle(it, now);
+    bool const by_store =
+        it.at != phase::submitting && (it.at != phase::waiting || it.in_store_line);
+    if (!by_store) return submit(it, now);
+    it.attempting = it.at == phase::waiting && now >= it.try_at;
+    it.try_at = base::never;
+    it.asking = true;
+    it.answer_by = base::never;  // set when it is sent, in a moment
+    reschedule(it);
+    renewals.push_back(&it);
+}
+
+std::chrono::nanoseconds engine::back_off(int failures, nanoseconds cap) {
+    if (failures <= 1) return nanoseconds::zero();  // the first failure is tried again at once
+    auto const doublings = std::min(failures - 2, 20);
+    auto const span = std::min<nanoseconds>(cap, first_back_off * (1LL << doublings));
+    return span / 2 + jitter(span / 2);
+}
+
+std::chrono::nanoseconds engine::jitter(nanoseconds span) {
+    if (span <= nanoseconds::zero()) return nanoseconds::zero();
+    return nanoseconds{random_.below(static_cast<std::uint64_t>(span.count()))};
+}
+
+// --- sending and answers -----------------------------------------------------------------------
+
+void engine::send(verb what, seam::request request, std::uint64_t subject, base::instant now,
+                  std::vector<claim_number> batch) {
+    auto const id = ++last_request_;
+    if (flights_.size() >= flights_kept_) forget_flights(now);
+    flights_.emplace(id, flight{what, now, subject, std::move(batch)});
+    todo.requests.push_back({seam::request_id{id}, std::move(request)});
+    ++metrics_.requests;
+}
+
+// Forgets requests whose answers will not come any more, when there are many.
+void engine::forget_flights(base::instant now) {
+    constexpr std::chrono::minutes long_ago{2};
+    boost::unordered::erase_if(flights_,
+                               [&](auto const& it) { return now - it.second.sent > long_ago; });
+    flights_kept_ = std::max<std::size_t>(1024, flights_.size() * 2);
+}
+
+void engine::on_reply(seam::request_id id, seam::reply const& answer, base::instant now) {
+    auto const found = flights_.find(static_cast<std::uint64_t>(id));
+    if (found == flights_.end()) return;  // a reply that came twice
+    auto const was = std::move(found->second);
+    flights_.erase(found);
+    if (auto const* const failed = std::get_if<seam::failure>(&answer.body)) {
+        ++metrics_.requests_failed;
+        return on_failure(was, failed->error, now);
+    }
+    if (!pair_ || was.sent >= pair_->sent) pair_ = clock_pair{was.sent, now, answer.now};
+    dispatch(was, answer, now);
+}
+
+void engine::dispatch(flight const& was, seam::reply const& answer, base::instant now) {
+    switch (was.what) {
+    case verb::hello: return on_clock(now);
+    case verb::watch: return;
+    case verb::renew: return on_renewed(was, answer, now);
+    case verb::operation: return on_operation_reply(was, answer);
+    case verb::submit:
+        if (auto* const it = find(was.subject)) on_submit_reply(*it, was, answer, now);
+        return;
+    case verb::settle:
+        if (auto* const it = find(was.subject))
+            if (auto const* const ended = std::get_if<seam::settled>(&answer.body))
+                on_settled(*it, *ended, now);
+        return;
+    }
+}
+
+void engine::on_failure(flight const& was, base::error const& error, base::instant now) {
+    switch (was.what) {
+    case verb::watch: return;  // the slow poll stands behind it
+    case verb::hello: {
+        clock_asked_.reset();
+        for (auto const number : std::exchange(awaiting_clock_, {}))
+            if (auto* const it = find(number); it != nullptr && it->at == tenure::phase::submitting)
+                on_submit_failure(*it, error, now);
+        return;
+    }
+    case verb::submit:
+        if (auto* const it = find(was.subject);
+            it != nullptr && it->at == tenure::phase::submitting)
+            on_submit_failure(*it, error, now);
+        return;
+    case verb::settle:
+        if (auto* const it = find(was.subject); it != nullptr && it->at == tenure::phase::ending)
+            on_settle_failure(*it, error, now);
+        return;
+    case verb::renew:
+        for (auto const number : was.batch)
+            if (auto* const it = find(number); it != nullptr && it->asking)
+                on_renewal_failure(*it, error, now);
+        return;
+    case verb::operation:
+        if (auto const found = operations_.find(was.subject); found != operations_.end()) {
+            auto& call = *found->second;
+            call.in_flight = false;
+            if (!error.is(errc::store_unavailable) || now >= call.deadline)
+                return finish(call, error);
+            call.error = error;
+            schedule(call,
+                     std::min(call.deadline, now + back_off(++call.failures, longest_back_off)));
+        }
+        return;
+    }
+}
+
+tenure* engine::find(claim_number number) noexcept {
+    auto const found = tenures_.find(number);
+    return found == tenures_.end() ? nullptr : found->second;
+}
+
+void engine::destroy(tenure& it) {
+    agenda_.remove(it);
+    finish_renew_calls(it);
+    if (it.user != nullptr) it.user->held_by = nullptr;
+    if (it.of != nullptr && it.of->now == &it) it.of->now = nullptr;
+    tenures_.erase(it.subject.id.number);
+    delete &it;
+}
+
+void engine::complete(acquire_call& call, verdict outcome, base::error error) {
+    schedule(call, base::never);
+    if (call.ticket != 0) asked_.erase(std::exchange(call.ticket, 0));
+    call.outcome = outcome;
+    call.error = std::move(error);
+    if (outcome == verdict::busy || outcome == verdict::stopped) ++metrics_.busy;
+    if (outcome == verdict::failed) ++metrics_.failures;
+    call.to->completed();
+}
+
+// --- operations --------------------------------------------------------------------------------
+
+void engine::begin(operation_call& call, base::instant now) {
+    if (closed_) {
+        call.error = {errc::closed, "the client is closed"};
+        call.done = true;
+        return call.to->completed();
+    }
+    call.ticket = ++last_ticket_;
+    operations_.emplace(call.ticket, &call);
+    attempt_operation(call, now);
+}
+
+void engine::attempt_operation(operation_call& call, base::instant now) {
+    if (now >= call.deadline) {
+        base::error silence{errc::store_unavailable, "the store did not answer in time"};
+        return finish(call, call.error ? call.error : silence);
+    }
+    send(verb::operation, call.ask, call.ticket, now);
+    call.in_flight = true;
+    // A request that hangs is sent again: each of them is harmless when it arrives twice.
+    schedule(call, std::min(call.deadline, now + set_.request_timeout));
+}
+
+void engine::on_operation_reply(flight const& was, seam::reply const& answer) {
+    auto const found = operations_.find(was.subject);
+    if (found == operations_.end()) return;
+    auto& call = *found->second;
+    call.answer = answer;
+    finish(call, {});
+}
+
+void engine::finish(operation_call& call, base::error error) {
+    withdraw(call);
+    call.error = std::move(error);
+    call.done = true;
+    call.to->completed();
+}
+
+void engine::withdraw(operation_call& call) {
+    schedule(call, base::never);
+    operations_.erase(call.ticket);
+}
+
+}  // namespace holdfast::core

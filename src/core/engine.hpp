@@ -1,0 +1,206 @@
+// The engine of one client: claims, lines, renewals and loss as one machine without I/O.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "base/random.hpp"
+#include "core/call.hpp"
+#include "core/judgement.hpp"
+#include "core/metrics.hpp"
+#include "core/tenure.hpp"
+#include "seam/store.hpp"
+
+namespace holdfast::core {
+
+/// Turns events (calls, replies, notices, time) into actions (requests to send, holds that were
+/// lost, policies to ask). Time and randomness are passed in: the same events give the same actions.
+///
+/// Thread-safety: none; the runtime serialises. Calls belong to their callers and must stay until
+/// they are completed or withdrawn.
+class engine {
+public:
+    struct settings {
+        seam::client_id self{};
+        seam::capabilities abilities{};
+        std::chrono::milliseconds patience{10'000};
+        std::chrono::milliseconds request_timeout{3'000};
+        std::uint64_t seed{0};
+        std::shared_ptr<judgement const> judge{};  ///< the product's own when empty
+    };
+
+    /// A request to be sent; the answer comes back by `on_reply` with the same id.
+    struct outgoing {
+        seam::request_id id;
+        seam::request what;
+    };
+
+    /// A retry policy of the user's to be asked; the answer comes back by `answer_retry`.
+    struct question {
+        std::uint64_t ticket;
+        terms_ptr policy_of;
+        retry::attempt about;
+    };
+
+    /// What the driver has to do. It takes what it finds and clears it.
+    struct actions {
+        std::vector<outgoing> requests;
+        std::vector<std::shared_ptr<grant>> losses;  ///< to be announced on the notifier thread
+        std::vector<question> questions;
+        std::vector<seam::cell_key> changes;  ///< watched cells that may be different now
+        std::vector<std::string> warnings;    ///< for the log
+    };
+
+    explicit engine(settings with);
+    ~engine();
+    engine(engine const&) = delete;
+    engine& operator=(engine const&) = delete;
+
+    // --- calls ---
+
+    void begin(acquire_call& call, base::instant now, base::instant deadline = base::never);
+    /// The caller no longer wants it. Completes the call, unless it is complete already.
+    void withdraw(acquire_call& call, base::instant now);
+    /// A nudged call takes the hold that is on offer, if it still is.
+    void take_offer(acquire_call& call, base::instant now);
+
+    /// Gives the hold back. `call`, when given, is completed with the store's word.
+    void release(std::shared_ptr<grant> const& held, base::instant now,
+                 release_call* call = nullptr);
+    void withdraw(release_call& call);
+
+    void renew(grant& held, std::optional<std::chrono::milliseconds> lease, renew_call& call,
+               base::instant now);
+    void withdraw(renew_call& call) noexcept;
+
+    void begin(operation_call& call, base::instant now);
+    void withdraw(operation_call& call);
+
+    // --- events ---
+
+    void on_reply(seam::request_id id, seam::reply const& answer, base::instant now);
+    void on_notice(seam::notice const& what, base::instant now);
+    void on_time(base::instant now);
+    void answer_retry(std::uint64_t ticket, std::optional<std::chrono::milliseconds> delay,
+                      base::instant now);
+
+    /// Ends every call and hold with `closed` and begins to settle all claims.
+    void close(base::instant now);
+
+    // --- what it wants ---
+
+    actions todo;
+    [[nodiscard]] base::instant next_due() const noexcept;
+    /// Whether nothing of ours may be left at the store.
+    [[nodiscard]] bool idle() const noexcept { return tenures_.empty(); }
+    [[nodiscard]] metrics const& counters() const noexcept { return metrics_; }
+    [[nodiscard]] seam::capabilities const& abilities() const noexcept { return set_.abilities; }
+
+private:
+    using claim_number = std::uint64_t;
+    static constexpr std::chrono::milliseconds longest_back_off{1'000};
+    enum class verb { hello, submit, settle, renew, operation, watch };
+    struct flight {
+        verb what{};
+        base::instant sent{};
+        std::uint64_t subject{0};           ///< claim number or ticket
+        std::vector<claim_number> batch{};  ///< of a renewal
+    };
+
+    // engine.cpp: sending, answers, completion
+    void send(verb what, seam::request request, std::uint64_t subject, base::instant now,
+              std::vector<claim_number> batch = {});
+    void forget_flights(base::instant now);
+    void on_failure(flight const& was, base::error const& error, base::instant now);
+    void dispatch(flight const& was, seam::reply const& answer, base::instant now);
+    tenure* find(claim_number number) noexcept;
+    void schedule(timed& it, base::instant due);
+    void reschedule(tenure& it);
+    [[nodiscard]] base::instant due_of(tenure const& it) const;
+    [[nodiscard]] base::instant patience_end(tenure const& it) const;
+    void complete(acquire_call& call, verdict outcome, base::error error = {});
+    void finish(operation_call& call, base::error error);
+    void on_operation_reply(flight const& was, seam::reply const& answer);
+    void attempt_operation(operation_call& call, base::instant now);
+    void on_due(tenure& it, base::instant now, std::vector<tenure*>& renewals);
+    void destroy(tenure& it);
+    [[nodiscard]] std::chrono::nanoseconds back_off(int failures, std::chrono::nanoseconds cap);
+    [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds span);
+
+    // acquiring.cpp: the line and the submit
+    void start(std::shared_ptr<line> const& it, base::instant now);
+    void submit(tenure& it, base::instant now);
+    void send_submit(tenure& it, base::instant now);
+    [[nodiscard]] bool fresh_clock(base::instant now) const noexcept;
+    void await_clock(tenure& it, base::instant now);
+    void on_clock(base::instant now);
+    void on_submit_reply(tenure& it, flight const& was, seam::reply const& answer,
+                         base::instant now);
+    void on_granted(tenure& it, seam::grant const& grant, clock_pair const& pair,
+                    base::instant now);
+    void on_queued(tenure& it, std::chrono::milliseconds blocked_for, base::instant now);
+    void on_refused(tenure& it, seam::refused const& no, base::instant now);
+    void on_submit_failure(tenure& it, base::error const& error, base::instant now);
+    void answer_busy(line& its, base::instant now);
+    void give_first(tenure& it, base::instant now);
+    void give(tenure& it, acquire_call& call, base::instant now);
+    void ask_policy(tenure& it, base::error const& error, base::instant now);
+    void fail_line(tenure& it, base::error const& error, base::instant now);
+    void fail_impatient(tenure& it, base::instant now);
+    void abandon(tenure& it, base::instant now);
+    void leave(acquire_call& call, base::instant now);
+    void on_deadline(acquire_call& call, base::instant now);
+    [[nodiscard]] bool may_pass(tenure const& it, base::instant now) const;
+    [[nodiscard]] base::instant give_up_time(tenure const& it, base::instant now) const;
+    [[nodiscard]] base::error unreachable(tenure const& it) const;
+    void plan_wait(tenure& it, std::chrono::milliseconds blocked_for, base::instant now);
+
+    // keeping.cpp: renewal and loss
+    void send_renewals(std::vector<tenure*> const& due, base::instant now);
+    void on_renewed(flight const& was, seam::reply const& answer, base::instant now);
+    void on_renewal(tenure& it, seam::renewal const& result, clock_pair const& pair,
+                    base::instant now);
+    void on_renewal_failure(tenure& it, base::error const& error, base::instant now);
+    void confirm(tenure& it, seam::grant const& grant, clock_pair const& pair, base::instant now);
+    void lose(tenure& it, std::string const& why, base::instant now);
+    void renew_now(tenure& it, base::instant now);
+    void finish_renew_calls(tenure& it);
+    void on_session(seam::session_changed const& what, base::instant now);
+    void on_changed(seam::cell_key const& key, base::instant now);
+
+    // ending.cpp: release and settlement
+    void pass_on(tenure& it, base::instant now);
+    void offer(tenure& it, base::instant now);
+    void settle(tenure& it, base::instant now);
+    void send_settle(tenure& it, base::instant now);
+    void on_settled(tenure& it, seam::settled const& what, base::instant now);
+    void on_settle_failure(tenure& it, base::error const& error, base::instant now);
+    void tell_release(tenure& it, release_outcome outcome);
+
+    settings const set_;
+    std::shared_ptr<judgement const> judge_;
+    base::random random_;
+    agenda agenda_;
+    boost::unordered_flat_map<claim_number, tenure*> tenures_;
+    boost::unordered_flat_map<std::uint64_t, flight> flights_;
+    boost::unordered_flat_map<std::uint64_t, operation_call*> operations_;
+    boost::unordered_flat_map<std::uint64_t, acquire_call*> asked_;
+    std::vector<claim_number> awaiting_clock_;
+    std::vector<seam::cell_key> watched_;
+    std::optional<base::instant> clock_asked_;
+    std::size_t flights_kept_{1024};
+    std::optional<clock_pair> pair_;
+    std::uint64_t last_request_{0};
+    std::uint64_t last_claim_{0};
+    std::uint64_t last_ticket_{0};
+    bool closed_{false};
+    metrics metrics_;
+};
+
+}  // namespace holdfast::core

@@ -1,0 +1,66 @@
+#include "core/grant.hpp"
+
+#include <utility>
+
+namespace holdfast::core {
+
+namespace {
+
+constexpr char const* overdue = "no renewal was confirmed before the deadline";
+
+}  // namespace
+
+std::string grant::loss_reason() const {
+    if (state(base::boot_clock::now()) != lease_state::lost) return {};
+    std::lock_guard const guard{words_};
+    return reason_.empty() ? overdue : reason_;
+}
+
+std::stop_token grant::lost() {
+    std::lock_guard const guard{words_};
+    if (!watchers_) {
+        watchers_.emplace();
+        // Asked for after the announcement: it fires at once, for there is nobody to call.
+        if (said_.load(std::memory_order_acquire) == lease_state::lost && !released_)
+            watchers_->request_stop();
+    }
+    return watchers_->get_token();
+}
+
+void grant::announce_loss() {
+    std::optional<std::stop_source> watchers;
+    {
+        std::lock_guard const guard{words_};
+        if (said_.load(std::memory_order_acquire) != lease_state::lost || released_) return;
+        watchers = watchers_;
+    }
+    if (watchers) watchers->request_stop();
+}
+
+void grant::extend(base::instant lost_at, bool in_doubt) noexcept {
+    lost_at_.store(lost_at, std::memory_order_release);
+    auto said = said_.load(std::memory_order_relaxed);
+    if (said == lease_state::held || said == lease_state::in_doubt)
+        said_.store(in_doubt ? lease_state::in_doubt : lease_state::held,
+                    std::memory_order_release);
+}
+
+bool grant::lose(std::string reason) {
+    std::lock_guard const guard{words_};
+    auto const said = said_.load(std::memory_order_relaxed);
+    if ((said != lease_state::held && said != lease_state::in_doubt) || released_) return false;
+    reason_ = std::move(reason);
+    said_.store(lease_state::lost, std::memory_order_release);
+    return true;
+}
+
+bool grant::release(base::instant now) noexcept {
+    auto const was = said_.load(std::memory_order_relaxed);
+    bool const in_time =
+        (was == lease_state::held || was == lease_state::in_doubt) && now < lost_at();
+    said_.store(in_time ? lease_state::released : lease_state::lost, std::memory_order_release);
+    released_ = true;
+    return in_time;
+}
+
+}  // namespace holdfast::core

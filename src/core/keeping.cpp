@@ -1,0 +1,242 @@
+// The engine's part that keeps holds: renewal in batches, doubt, and loss before the deadline.
+#include <algorithm>
+#include <utility>
+
+#include "core/engine.hpp"
+
+namespace holdfast::core {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// Claims in one renewal: large enough to be cheap, small enough not to stall a store for others.
+constexpr std::size_t batch_size = 512;
+
+constexpr milliseconds shortest_answer{20};
+
+}  // namespace
+
+void engine::send_renewals(std::vector<tenure*> const& due, base::instant now) {
+    for (std::size_t from = 0; from < due.size(); from += batch_size) {
+        auto const to = std::min(due.size(), from + batch_size);
+        seam::renew request;
+        std::vector<claim_number> batch;
+        request.items.reserve(to - from);
+        batch.reserve(to - from);
+        for (auto i = from; i < to; ++i) {
+            auto& it = *due[i];
+            request.items.push_back({it.subject, it.lease});
+            batch.push_back(it.subject.id.number);
+            it.asking = true;
+            if (it.silent_since == base::never) it.silent_since = now;
+            // A sixth of the lease: enough tries fit between the first renewal and the deadline.
+            it.answer_by = now + std::clamp<nanoseconds>(nanoseconds{it.lease} / 6, shortest_answer,
+                                                         set_.request_timeout);
+            reschedule(it);
+        }
+        send(verb::renew, std::move(request), 0, now, std::move(batch));
+    }
+}
+
+void engine::renew_now(tenure& it, base::instant now) {
+    it.attempting = false;
+    send_renewals({&it}, now);
+}
+
+void engine::on_renewed(flight const& was, seam::reply const& answer, base::instant now) {
+    auto const* const results = std::get_if<seam::renewed>(&answer.body);
+    if (results == nullptr || results->items.size() != was.batch.size()) {
+        base::error const strange{errc::store_unavailable, "the store's answer makes no sense"};
+        return on_failure(was, strange, now);
+    }
+    clock_pair const pair{was.sent, now, answer.now};
+    for (std::size_t i = 0; i < was.batch.size(); ++i)
+        if (auto* const it = find(was.batch[i])) on_renewal(*it, results->items[i], pair, now);
+}
+
+void engine::on_renewal(tenure& it, seam::renewal const& result, clock_pair const& pair,
+                        base::instant now) {
+    using phase = tenure::phase;
+    using status = seam::renewal::status;
+    if (it.at == phase::over || it.at == phase::ending || it.at == phase::submitting) return;
+    it.asking = false;
+    it.silent_since = base::never;
+    it.last_error = {};
+    it.failures = 0;
+    switch (result.now) {
+    case status::alive: return confirm(it, result.held, pair, now);
+    case status::waiting: {
+        if (it.at != phase::waiting) return;  // a copy from before the grant
+        plan_wait(it, result.blocked_for, now);
+        if (std::exchange(it.attempting, false) && it.on->retry) ask_policy(it, {}, now);
+        return;
+    }
+    case status::gone: break;
+    }
+    if (it.at == phase::held) {
+        auto const why = it.gone_hint.empty() ? "the store no longer has the hold" : it.gone_hint;
+        return lose(it, why, now);
+    }
+    // The store has forgotten a waiter, or gave it what it has lost since: begin anew.
+    auto const its = it.of;
+    it.was_held = it.in_store_line = false;
+    abandon(it, now);
+    its->now = nullptr;
+    if (!its->calls.empty()) start(its, now);
+}
+
+void engine::confirm(tenure& it, seam::grant const& grant, clock_pair const& pair,
+                     base::instant now) {
+    using phase = tenure::phase;
+    ++metrics_.renewals;
+    if (it.at != phase::held) return on_granted(it, grant, pair, now);
+    it.contended = grant.contended;
+    it.deadline = std::max(it.deadline, judge_->deadline(pair, grant.began, it.lease));
+    it.gone_hint.clear();
+    if (it.on->renew) {
+        nanoseconds const every = it.on->renew_every;
+        it.renew_at = std::max(now, pair.sent + every - jitter(every / 8));
+    }
+    if (it.user != nullptr) it.user->extend(it.lost_at(), false);
+    finish_renew_calls(it);
+    reschedule(it);
+}
+
+void engine::on_renewal_failure(tenure& it, base::error const& error, base::instant now) {
+    using phase = tenure::phase;
+    it.asking = false;
+    it.last_error = error;
+    ++it.failures;
+    if (it.at == phase::over || it.at == phase::ending) return;
+    if (it.at == phase::held) {
+        if (it.failures == 1) ++metrics_.doubts;
+        if (it.user != nullptr) it.user->extend(it.lost_at(), true);
+        finish_renew_calls(it);
+    } else if (it.at == phase::waiting && std::exchange(it.attempting, false) && it.on->retry) {
+        ask_policy(it, error, now);
+    }
+    it.renew_at = judge_->error_ends_renewal() && it.at == phase::held
+                      ? base::never
+                      : now + back_off(it.failures, nanoseconds{it.lease} / 10);
+    reschedule(it);
+}
+
+// Tells the holder, before the store can give the name to another. The claim itself stays until the
+// holder lets go or its lease is over at the store: within its grace the holder is still at work.
+void engine::lose(tenure& it, std::string const& why, base::instant now) {
+    auto const its = it.of;
+    if (it.user != nullptr && it.user->lose(why)) {
+        ++metrics_.losses;
+        todo.losses.push_back(it.user);
+        todo.warnings.push_back("lost '" + it.on->spec->name + "': " + why);
+    }
+    finish_renew_calls(it);
+    its->now = nullptr;
+    its->offered = false;
+    it.of = nullptr;
+    bool const used_up = it.on->max_hold && it.user != nullptr &&
+                         now >= it.user->granted() + *it.on->max_hold && now < it.lost_at();
+    if (used_up || it.user == nullptr) {
+        settle(it, now);
+    } else {
+        it.at = tenure::phase::over;
+        it.surely_over = it.deadline + it.lease;
+        reschedule(it);
+    }
+    if (!its->calls.empty() && its->now == nullptr) start(its, now);
+}
+
+// --- renewal on demand -------------------------------------------------------------------------
+
+void engine::renew(grant& held, std::optional<milliseconds> lease, renew_call& call,
+                   base::instant now) {
+    auto* const it = held.held_by;
+    if (it == nullptr || it->at != tenure::phase::held || it->user.get() != &held ||
+        now >= it->lost_at()) {
+        call.done = true;
+        return call.to->completed();
+    }
+    if (lease) it->lease = *lease;
+    it->renew_calls.push_back(call);
+    renew_now(*it, now);
+}
+
+void engine::withdraw(renew_call& call) noexcept {
+    if (call.is_linked()) call.unlink();
+}
+
+void engine::finish_renew_calls(tenure& it) {
+    while (!it.renew_calls.empty()) {
+        auto& call = it.renew_calls.front();
+        it.renew_calls.pop_front();
+        call.done = true;
+        call.to->completed();
+    }
+}
+
+// --- notices -----------------------------------------------------------------------------------
+
+void engine::on_notice(seam::notice const& what, base::instant now) {
+    using phase = tenure::phase;
+    if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
+        auto* const it = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
+        if (it != nullptr && (it->at == phase::waiting || it->at == phase::submitting) && pair_)
+            on_granted(*it, granted->held, *pair_, now);
+    } else if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
+        auto* const it = gone->id.client == set_.self ? find(gone->id.number) : nullptr;
+        if (it == nullptr || (it->at != phase::held && it->at != phase::waiting)) return;
+        it->gone_hint = gone->why;
+        if (it->at == phase::held && judge_->notice_is_truth()) return lose(*it, gone->why, now);
+        if (it->at == phase::held || it->in_store_line) renew_now(*it, now);  // ask: it is a hint
+    } else if (auto const* const crowd = std::get_if<seam::name_contended>(&what)) {
+        auto* const it = crowd->id.client == set_.self ? find(crowd->id.number) : nullptr;
+        if (it != nullptr && it->at == phase::held) it->contended = true;
+    } else if (auto const* const key = std::get_if<seam::changed>(&what)) {
+        on_changed(key->key, now);
+    } else if (auto const* const session = std::get_if<seam::session_changed>(&what)) {
+        on_session(*session, now);
+    }
+}
+
+// A watched name may be free: those who wait for it without the store's line try again.
+void engine::on_changed(seam::cell_key const& key, base::instant now) {
+    std::vector<tenure*> ready;
+    for (auto const& [number, it] : tenures_)
+        if (it->at == tenure::phase::waiting && !it->in_store_line &&
+            it->on->spec->name == key.name)
+            ready.push_back(it);
+    std::ranges::sort(ready, {}, [](tenure const* it) { return it->subject.id.number; });
+    for (auto* const it : ready)
+        submit(*it, now);
+    todo.changes.push_back(key);
+}
+
+void engine::on_session(seam::session_changed const& what, base::instant now) {
+    std::vector<tenure*> all;
+    for (auto const& [number, it] : tenures_)
+        all.push_back(it);
+    std::ranges::sort(all, {}, [](tenure const* it) { return it->subject.id.number; });
+    for (auto* const it : all) {
+        bool const held = it->at == tenure::phase::held;
+        switch (what.now) {
+        case seam::session_changed::state::in_doubt:
+            if (held && it->failures == 0) {
+                it->failures = 1;
+                ++metrics_.doubts;
+                if (it->user != nullptr) it->user->extend(it->lost_at(), true);
+            }
+            break;
+        case seam::session_changed::state::lost:
+            if (held) lose(*it, what.why, now);
+            break;
+        case seam::session_changed::state::restored:
+            if (held || (it->at == tenure::phase::waiting && it->in_store_line))
+                renew_now(*it, now);
+            break;
+        }
+    }
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,91 @@
+// A tenure: the life of one claim at the store, as its client knows it.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <boost/intrusive/list.hpp>
+
+#include "base/error.hpp"
+#include "core/call.hpp"
+#include "core/grant.hpp"
+#include "core/timed.hpp"
+#include "seam/reply.hpp"
+
+namespace holdfast::core {
+
+/// The local threads and coroutines that want one name on the same terms. Only one claim of theirs
+/// is at the store; the hold passes among them without a message. Claims that may not be passed
+/// (fair, shared, owned) have a line of their own for each call.
+struct line {
+    explicit line(terms_ptr its) : on{std::move(its)} {}
+
+    terms_ptr on;
+    boost::intrusive::list<acquire_call> calls{};  ///< waiting, first come first
+    tenure* now{nullptr};                          ///< the claim that is at the store for them
+    std::uint64_t last_token{0};
+    bool offered{false};  ///< `now` is held, nobody uses it, and the first call was nudged
+};
+
+class tenure : public timed {
+public:
+    enum class phase {
+        submitting,  ///< a submit is under way, or about to be sent again
+        waiting,     ///< the store said busy; in its line, or waiting to try again
+        confirming,  ///< granted, but so late that a renewal must show it is still ours
+        held,
+        over,    ///< lost, and its holder has not yet let go
+        ending,  ///< being settled, by nobody's leave
+    };
+
+    tenure(seam::claim its, terms_ptr terms)
+        : timed{kind::tenure},
+          subject{std::move(its)},
+          on{std::move(terms)},
+          lease{on->spec->lease} {}
+
+    seam::claim const subject;
+    terms_ptr const on;
+    std::shared_ptr<line> of{};  ///< null once the line has let go of it
+    phase at{phase::submitting};
+
+    // Requests under way. A submit may be under way more than once.
+    unsigned unanswered{0};             ///< submits without an answer: each may still take effect
+    seam::store_time last_not_after{};  ///< until when they may
+    base::instant answer_by{base::never};  ///< when the request under way is given up
+    bool asking{false};                    ///< a request is under way for this phase
+    bool heard_busy{false};                ///< the store has answered "busy" to this claim
+    bool in_store_line{false};             ///< the store will hand over to it
+    int failures{0};                       ///< in a row
+    base::instant silent_since{base::never};
+    base::error last_error{};
+    base::instant try_at{base::never};    ///< when to submit or settle next
+    base::instant renew_at{base::never};  ///< when to show the store that we are alive
+    bool attempting{false};               ///< the renewal under way is an attempt of a retry policy
+
+    // The hold.
+    std::chrono::milliseconds lease;
+    seam::sequence number{};
+    unsigned pass{0};
+    bool contended{false};
+    base::instant granted{};   ///< no later than the store's grant: for the bound on passes
+    base::instant deadline{};  ///< before the store can give it to another
+    int confirmations{0};
+    std::shared_ptr<grant> user{};
+    std::string gone_hint{};
+    boost::intrusive::list<renew_call, boost::intrusive::constant_time_size<false>> renew_calls{};
+
+    // The end.
+    std::chrono::milliseconds keep_for{0};
+    base::instant surely_over{
+        base::never};  ///< the store has forgotten it by then, whatever was lost
+    release_call* releasing{nullptr};
+    int settles{0};
+    bool was_held{false};
+
+    [[nodiscard]] bool in_doubt() const noexcept { return failures > 0; }
+    [[nodiscard]] base::instant lost_at() const noexcept { return deadline - on->grace; }
+};
+
+}  // namespace holdfast::core

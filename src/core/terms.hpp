@@ -1,0 +1,48 @@
+// Terms: what a synchronizer asks of every hold, beyond what the store must know.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include <holdfast/options.hpp>
+
+#include "seam/claim.hpp"
+
+namespace holdfast::core {
+
+/// Immutable and shared by all acquires of one synchronizer object.
+struct terms {
+    seam::spec_ptr spec;
+    bool renew{true};
+    std::chrono::milliseconds renew_every{10'000};
+    std::optional<std::chrono::milliseconds> max_hold{};
+    std::chrono::milliseconds min_hold{0};
+    std::chrono::milliseconds grace{0};
+    int local_passes{64};
+    retry::policy retry{};
+    bool single_attempt{false};  ///< the policy is retry::never: one attempt, which does not queue
+
+    /// Whether threads that ask on these terms may hand the hold to each other: barging exclusive
+    /// claims without an owner or a policy of their own.
+    [[nodiscard]] bool sharable() const noexcept {
+        return spec->mode == claim_mode::exclusive && spec->order == ordering::barging &&
+               spec->owner.empty() && !retry;
+    }
+
+    /// Whether two synchronizers of one name may use one line.
+    [[nodiscard]] bool same_line(terms const& other) const noexcept {
+        return spec->name == other.spec->name && spec->kind == other.spec->kind &&
+               spec->lease == other.spec->lease && spec->label == other.spec->label &&
+               renew == other.renew && renew_every == other.renew_every &&
+               max_hold == other.max_hold && min_hold == other.min_hold && grace == other.grace &&
+               local_passes == other.local_passes;
+    }
+};
+
+using terms_ptr = std::shared_ptr<terms const>;
+
+/// Checks the options and makes terms of them; throws errc::bad_option.
+[[nodiscard]] terms make_terms(seam::claim_spec spec, lock_options const& options);
+
+}  // namespace holdfast::core
