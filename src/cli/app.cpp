@@ -1,0 +1,164 @@
+// The command line as a whole: parsing, help, and what is said to a person who mistyped.
+
+#include <algorithm>
+#include <numeric>
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <fmt/format.h>
+
+#include "exit_status.hpp"
+#include "invocation.hpp"
+#include "terminal.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr char const* description =
+    "Locks between processes and machines, for the shell.\n"
+    "\n"
+    "The store is --store URL, else $HOLDFAST_STORE, else a file below ~/.local/state/holdfast:\n"
+    "it works with nothing set up.";
+
+constexpr char const* examples =
+    "Examples:\n"
+    "  holdfast run backup -- tar czf /backup/all.tgz /srv     one at a time; others wait\n"
+    "  holdfast run --no-wait nightly -- ./nightly.sh          skip it when it runs already\n"
+    "  holdfast run --wait 30s --lease 10s deploy -- make -C site deploy\n"
+    "  holdfast list                                           who holds and who waits\n"
+    "  holdfast --store file:/var/lib/app/locks.db show orders/42\n"
+    "\n"
+    "Exit status:\n"
+    "  the command's own (128+n when signal n ended it, 126 and 127 as a shell gives them);\n"
+    "  64 usage, 69 store unavailable, 75 not acquired in time, 76 hold lost while running.\n"
+    "\n"
+    "'holdfast COMMAND --help' says more about a command; man holdfast says everything.";
+
+// Headings stand out, and only on a terminal.
+class formatter : public CLI::Formatter {
+public:
+    std::string make_group(std::string group, bool is_positional,
+                           std::vector<CLI::Option const*> options) const override {
+        return CLI::Formatter::make_group(painted(group, colour::bold, is_colourful(STDOUT_FILENO)),
+                                          is_positional, std::move(options));
+    }
+
+    std::string make_usage(CLI::App const* app, std::string) const override {
+        std::string line = "Usage: holdfast [--store URL] COMMAND …";
+        for (auto const& each : commands())
+            if (app->get_name() == each.name)
+                line = fmt::format("Usage: holdfast {} {}", each.name, each.arguments);
+        return line + "\n";
+    }
+};
+
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        auto diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            auto const replaced = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
+            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+        }
+    }
+    return row[b.size()];
+}
+
+std::string nearest(std::string const& word, std::vector<std::string> const& known) {
+    std::string best;
+    auto least = std::max<std::size_t>(word.size() / 3, 2) + 1;
+    for (auto const& candidate : known)
+        if (auto const d = distance(word, candidate); d < least) least = d, best = candidate;
+    return best;
+}
+
+CLI::App* chosen(CLI::App& app) {
+    auto const parsed = app.get_subcommands();
+    return parsed.empty() ? &app : parsed.front();
+}
+
+std::string path_of(CLI::App const& app) {
+    return app.get_parent() ? "holdfast " + app.get_name() : "holdfast";
+}
+
+// Says what was not understood, and what was probably meant.
+std::string hint(CLI::App& app, std::vector<std::string> const& extras) {
+    CLI::App* const command = chosen(app);
+    auto const option = std::ranges::find_if(
+        extras, [](std::string const& word) { return word.size() > 1 && word[0] == '-'; });
+    std::string const word = option != extras.end() ? *option : extras.front();
+    std::vector<std::string> known;
+    std::string what = "unexpected argument";
+    if (option != extras.end()) {
+        what = "unknown option";
+        for (auto const* each : command->get_options())
+            for (auto const& name : each->get_lnames())
+                known.push_back("--" + name);
+    } else if (command == &app) {
+        what = "unknown command";
+        for (auto const& each : commands())
+            known.emplace_back(each.name);
+    }
+    auto text = fmt::format("{} '{}'", what, harmless(word));
+    if (auto const near = nearest(word.substr(0, word.find('=')), known); !near.empty())
+        text += fmt::format("; did you mean '{}'?", near);
+    return text;
+}
+
+int refuse(CLI::App& app, std::string const& text) {
+    complain(fmt::format("{}\nTry '{} --help'.", text, path_of(*chosen(app))));
+    return exit_status::usage;
+}
+
+void define(CLI::App& app, invocation& invocation) {
+    app.name("holdfast");
+    app.formatter(std::make_shared<formatter>());
+    app.get_formatter()->column_width(24);
+    app.set_help_flag("-h,--help", "Say how it is used");
+    app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION, "Say which version this is");
+    app.add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
+    app.footer(examples);
+    for (auto const& each : commands())
+        each.define(app, invocation);
+    for (auto* command : app.get_subcommands({})) {
+        command->add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
+        command->set_help_flag("-h,--help", "Say how it is used");
+    }
+}
+
+}  // namespace
+
+int perform(invocation& invocation) {
+    CLI::App app{description};
+    define(app, invocation);
+    // CLI11 takes its words from the back.
+    std::vector<std::string> words{invocation.words.rbegin(), invocation.words.rend()};
+    try {
+        app.allow_extras();
+        for (auto* command : app.get_subcommands({}))
+            command->allow_extras();
+        app.parse(std::move(words));
+        if (auto extras = app.remaining(true); !extras.empty())
+            return refuse(app, hint(app, extras));
+        if (!invocation.action)
+            return refuse(app, "a command is missing: run, list, show, evict or bench");
+        return invocation.action();
+    } catch (CLI::Success const& success) {
+        app.exit(success);
+        return exit_status::success;
+    } catch (CLI::ParseError const& error) {
+        // A mistyped option explains best why something else is missing.
+        if (auto extras = app.remaining(true); !extras.empty())
+            return refuse(app, hint(app, extras));
+        return refuse(app, error.what());
+    } catch (usage_error const& error) {
+        return refuse(app, error.what());
+    }
+}
+
+}  // namespace holdfast::cli

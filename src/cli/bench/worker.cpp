@@ -1,0 +1,120 @@
+#include "bench/worker.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
+
+#include "clock.hpp"
+#include "exit_status.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+struct owner {
+    mutex lock;
+    histogram latency{};
+    std::thread thread{};
+};
+
+lock_options options_of(bench_plan const& plan) {
+    lock_options out;
+    out.order = plan.mode == bench_mode::fair ? ordering::fair : ordering::barging;
+    out.label = "holdfast bench";
+    return out;
+}
+
+void measure(owner& owner, std::chrono::steady_clock::time_point end) {
+    for (auto begin = stopwatch(); begin < end;) {
+        owner.lock.lock();
+        owner.lock.unlock();
+        auto const now = stopwatch();
+        owner.latency.add(now - begin);
+        begin = now;
+    }
+}
+
+class workshop {
+public:
+    explicit workshop(worker_task& task) : task_{task}, client_{task.plan.store} {
+        auto const& plan = task.plan;
+        for (unsigned i = 0; i < plan.owners; ++i) {
+            auto const name = (task.index * plan.owners + i) % plan.names;
+            owners_.push_back(std::unique_ptr<owner>{
+                new owner{{client_, task.prefix + std::to_string(name), options_of(plan)}}});
+        }
+    }
+
+    void run() {
+        client_.ping();
+        std::barrier gate{static_cast<std::ptrdiff_t>(owners_.size()) + 1};
+        for (auto& each : owners_)
+            each->thread = std::thread{[this, &gate, &owner = *each] { work(owner, gate); }};
+        char byte = 1;
+        if (::write(task_.ready.get(), &byte, 1) != 1) return;
+        task_.ready.reset();
+        while (::read(task_.go.get(), &byte, 1) > 0) {}
+        auto const begin = stopwatch();
+        end_ = begin + task_.plan.duration;
+        gate.arrive_and_wait();
+        for (auto& each : owners_)
+            each->thread.join();
+        task_.report.seconds = std::chrono::duration<double>(stopwatch() - begin).count();
+        for (auto const& each : owners_)
+            task_.report.latency.merge(each->latency);
+        if (failure_) std::rethrow_exception(failure_);
+        client_.close();
+    }
+
+private:
+    void work(owner& owner, std::barrier<>& gate) {
+        gate.arrive_and_wait();
+        try {
+            measure(owner, end_);
+        } catch (...) {
+            std::lock_guard const guard{failure_mutex_};
+            if (!failure_) failure_ = std::current_exception();
+        }
+    }
+
+    worker_task& task_;
+    client client_;
+    std::vector<std::unique_ptr<owner>> owners_{};
+    std::chrono::steady_clock::time_point end_{};
+    std::mutex failure_mutex_{};
+    std::exception_ptr failure_{};
+};
+
+}  // namespace
+
+void worker_report::fail(int with, char const* words) noexcept {
+    status = with;
+    std::strncpy(text.data(), words, text.size() - 1);
+}
+
+void worker_report::check() const {
+    if (status != 0) throw failure{status, text.data()};
+    if (seconds == 0) throw failure{exit_status::system, "a process of the benchmark was killed"};
+}
+
+void run_worker(worker_task task) noexcept {
+    try {
+        workshop{task}.run();
+    } catch (std::system_error const& error) {
+        task.report.fail(status_of(error.code()), error.what());
+    } catch (std::exception const& error) {
+        task.report.fail(exit_status::internal, error.what());
+    }
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,59 @@
+// holdfast evict: free a name from its holders.
+
+#include <memory>
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <fmt/format.h>
+
+#include <holdfast/client.hpp>
+
+#include "exit_status.hpp"
+#include "invocation.hpp"
+#include "store_choice.hpp"
+#include "terminal.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr char const* examples =
+    "The holder learns that it lost the name, but whatever it does at this moment it may still "
+    "do:\n"
+    "only the fencing token keeps its late writes out. Evict for good reason.\n"
+    "\n"
+    "Examples:\n"
+    "  holdfast evict backup\n"
+    "  holdfast evict --claim \"$(holdfast show --json backup | jq -r '.holders[0].id')\" backup";
+
+struct evict_request {
+    std::string name{};
+    evict_options options{};
+};
+
+int evict(evict_request const& request, invocation const& invocation) {
+    client client{choose_store(invocation.store)};
+    auto const count = client.evict(request.name, request.options);
+    write_text(STDOUT_FILENO, count == 0
+                                  ? fmt::format("{}: nothing to evict\n", harmless(request.name))
+                                  : fmt::format("{}: evicted {}\n", harmless(request.name), count));
+    return exit_status::success;
+}
+
+}  // namespace
+
+void define_evict(CLI::App& parent, invocation& invocation) {
+    auto request = std::make_shared<evict_request>();
+    auto* app = parent.add_subcommand("evict", "Free a name from its holders, for good reason");
+    app->footer(examples);
+    app->add_option("NAME", request->name, "The lock")->required();
+    app->add_option("--claim", request->options.claim, "Only this claim (see 'holdfast show')")
+        ->type_name("ID");
+    app->add_flag("--force", request->options.force, "Also what other programs than holdfast hold");
+    app->callback([request, &invocation] {
+        invocation.action = [request, &invocation] { return evict(*request, invocation); };
+    });
+}
+
+}  // namespace holdfast::cli

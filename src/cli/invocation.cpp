@@ -1,0 +1,51 @@
+#include "invocation.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr std::array table{
+    command{"run", "[OPTION…] NAME -- COMMAND [ARG…]", true, &define_run},
+    command{"list", "[OPTION…] [PREFIX]", false, &define_list},
+    command{"show", "[OPTION…] NAME", false, &define_show},
+    command{"evict", "[OPTION…] NAME", false, &define_evict},
+    command{"bench", "[OPTION…]", false, &define_bench},
+};
+
+bool runs_program(std::string const& word) {
+    return std::ranges::any_of(
+        table, [&](command const& known) { return known.runs_program && word == known.name; });
+}
+
+}  // namespace
+
+std::span<command const> commands() noexcept { return table; }
+
+invocation read_arguments(std::span<char* const> arguments) {
+    invocation out;
+    bool in_program = false;
+    bool is_value = false;
+    std::string chosen;
+    for (char const* argument : arguments) {
+        std::string word{argument};
+        if (in_program) {
+            out.program.push_back(std::move(word));
+            continue;
+        }
+        // The first "--" of a command that runs a program begins that program. Elsewhere it keeps
+        // its usual meaning: names may begin with a dash.
+        if (word == "--" && runs_program(chosen)) {
+            in_program = true;
+            continue;
+        }
+        if (chosen.empty() && !is_value && !word.starts_with('-')) chosen = word;
+        is_value = chosen.empty() && word == "--store";
+        out.words.push_back(std::move(word));
+    }
+    return out;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,45 @@
+// One invocation of the command: what was typed, and what is to be done about it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace holdfast::cli {
+
+struct invocation {
+    std::vector<std::string> words{};    ///< what holdfast itself is to understand
+    std::vector<std::string> program{};  ///< what stood after "--", for commands that run a program
+    std::string store{};                 ///< --store as given; empty when it was not
+    std::function<int()> action{};       ///< set by the command that was chosen
+};
+
+/// One word of the command line. Each is defined in a file of its own.
+struct command {
+    char const* name;
+    char const* arguments;  ///< for the line "Usage:"
+    bool runs_program;      ///< takes "-- COMMAND [ARG…]"
+    void (*define)(CLI::App& parent, invocation& invocation);
+};
+
+void define_run(CLI::App& parent, invocation& invocation);
+void define_list(CLI::App& parent, invocation& invocation);
+void define_show(CLI::App& parent, invocation& invocation);
+void define_evict(CLI::App& parent, invocation& invocation);
+void define_bench(CLI::App& parent, invocation& invocation);
+
+/// All commands, in the order in which the help shows them.
+[[nodiscard]] std::span<command const> commands() noexcept;
+
+/// Copies the arguments and cuts off the program to run. Does not look at options.
+[[nodiscard]] invocation read_arguments(std::span<char* const> arguments);
+
+/// Parses, performs, and returns the exit status.
+[[nodiscard]] int perform(invocation& invocation);
+
+}  // namespace holdfast::cli

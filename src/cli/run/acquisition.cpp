@@ -1,0 +1,80 @@
+#include "run/acquisition.hpp"
+
+#include <array>
+#include <thread>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <fmt/format.h>
+
+#include "duration.hpp"
+#include "exit_status.hpp"
+#include "run/narrator.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+std::optional<lease> acquire(mutex& mutex, std::optional<std::chrono::milliseconds> wait,
+                             std::stop_token stop) {
+    if (!wait) return mutex.acquire(std::move(stop));
+    if (wait->count() == 0) return mutex.try_acquire();
+    return mutex.try_acquire_for(*wait, std::move(stop));
+}
+
+}  // namespace
+
+acquisition::outcome acquisition::run() {
+    owned_descriptor const wake{::eventfd(0, EFD_CLOEXEC)};
+    std::optional<lease> held;
+    {
+        std::jthread const listener{
+            [&](std::stop_token over) { listen(std::move(over), wake.get()); }};
+        std::stop_callback const stop_listening{listener.get_stop_token(),
+                                                [&] { ::eventfd_write(wake.get(), 1); }};
+        std::optional<narrator> story;
+        if (task_.narrate) story.emplace(client_, task_.plan.name, task_.line);
+        held = acquire(mutex_, task_.plan.wait, give_up_.get_token());
+    }
+    if (!held) return refused();
+    return {std::move(held), 0, {}};
+}
+
+// Ends the wait when the supervisor says so, or is no more.
+void acquisition::listen(std::stop_token over, int wake) {
+    while (!over.stop_requested()) {
+        std::array<pollfd, 3> sources{{{task_.line.descriptor(), POLLIN, 0},
+                                       {task_.signals.descriptor(), POLLIN, 0},
+                                       {wake, POLLIN, 0}}};
+        ::poll(sources.data(), sources.size(), -1);
+        if (sources[1].revents != 0) {
+            auto const signal = task_.signals.next();
+            if (!signal || !ends_a_process(*signal)) continue;
+            signal_ = *signal;
+            give_up_.request_stop();
+            return;
+        }
+        if (sources[0].revents == 0) continue;
+        auto const message = task_.line.receive();
+        if (message && message->kind != message_kind::cancel) continue;
+        give_up_.request_stop();
+        return;
+    }
+}
+
+acquisition::outcome acquisition::refused() {
+    if (signal_ != 0) return {{}, exit_status::signalled(signal_), {}};
+    if (give_up_.stop_requested()) return {{}, exit_status::not_acquired, {}};
+    outcome out{{}, task_.plan.conflict_exit, {}};
+    if (task_.plan.quiet) return out;
+    auto const who = describe_holder(client_, task_.plan.name);
+    auto const wait = task_.plan.wait.value_or(std::chrono::milliseconds{0});
+    auto const tried = wait.count() == 0
+                           ? std::string{"is not free"}
+                           : fmt::format("was not free within {}", short_duration(wait));
+    out.text = fmt::format("{} {}{}{}", task_.plan.name, tried, who.empty() ? "" : ": ", who);
+    return out;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,40 @@
+// The wait for the lock, in the holder.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <holdfast/client.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/mutex.hpp>
+
+#include "run/holder.hpp"
+
+namespace holdfast::cli {
+
+class acquisition {
+public:
+    struct outcome {
+        std::optional<holdfast::lease> lease{};
+        int status{0};       ///< without a lease
+        std::string text{};  ///< what to say, if anything
+    };
+
+    acquisition(holder_task& task, client& client, mutex& mutex) noexcept
+        : task_{task}, client_{client}, mutex_{mutex} {}
+
+    [[nodiscard]] outcome run();
+
+private:
+    void listen(std::stop_token over, int wake);
+    [[nodiscard]] outcome refused();
+
+    holder_task& task_;
+    client& client_;
+    mutex& mutex_;
+    std::stop_source give_up_{};
+    int signal_{0};  ///< that was sent to this very process
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,29 @@
+// The command as a child: started in a process group of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "run/shared_page.hpp"
+#include "run/signal_inbox.hpp"
+
+namespace holdfast::cli {
+
+/// What the command finds in its environment.
+struct child_environment {
+    std::string name;
+    std::string token;
+    std::string store;  ///< without its password
+};
+
+/// Starts `program`. It enters its group in `page`, and takes the foreground of `terminal` unless
+/// that is -1, before it runs a single instruction of its own. `page.exec_error` says why it could
+/// not be executed; its exit status is then 126 or 127. Throws std::system_error when there is no
+/// process to be had.
+[[nodiscard]] pid_t start_child(std::vector<std::string> const& program,
+                                child_environment const& environment, shared_page& page,
+                                signal_inbox const& signals, int terminal);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,45 @@
+// The hold while the command runs, in the holder: its deadline, its loss, its end.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <holdfast/lease.hpp>
+
+#include "run/boot_timer.hpp"
+#include "run/enforcer.hpp"
+#include "run/holder.hpp"
+
+namespace holdfast::cli {
+
+class hold_watch {
+public:
+    hold_watch(holder_task& task, lease& lease, std::string shown_store);
+
+    /// Returns when the name was given back and nothing of the command is left to end.
+    void run();
+
+private:
+    void look_at_lease();
+    void lose(std::string reason);
+    void take_signals();
+    void take_message();
+    void supervisor_died();
+    void give_back();
+    [[nodiscard]] bool is_over() const noexcept;
+    [[nodiscard]] boot_clock::time_point next_look() const noexcept;
+
+    holder_task& task_;
+    lease& lease_;
+    std::string shown_store_;
+    enforcer enforcer_;
+    boot_timer timer_;
+    owned_descriptor lost_event_;
+    std::optional<boot_clock::time_point> last_{};  ///< where max_hold ends it
+    bool lost_{false};
+    bool supervisor_alive_{true};
+    bool done_{false};
+    bool given_back_{false};
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,72 @@
+#include "run/holder.hpp"
+
+#include <csignal>
+#include <exception>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <holdfast/client.hpp>
+#include <holdfast/mutex.hpp>
+
+#include "duration.hpp"
+#include "exit_status.hpp"
+#include "run/acquisition.hpp"
+#include "run/hold_watch.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+// Away from the terminal: a signal typed there is for the supervisor, and a stopped job must not
+// stop the renewals.
+void detach(pid_t supervisor) noexcept {
+    ::setsid();
+    if (int const null = ::open("/dev/null", O_RDWR | O_CLOEXEC); null >= 0) {
+        ::dup2(null, STDIN_FILENO);
+        ::dup2(null, STDOUT_FILENO);
+        ::close(null);
+    }
+    // Killed while a job is stopped in its wait, the supervisor cannot continue us any more.
+    ::prctl(PR_SET_PDEATHSIG, SIGCONT);
+    if (::getppid() != supervisor) ::_exit(exit_status::system);
+}
+
+void acquire_and_keep(holder_task& task) {
+    client client{task.plan.store};
+    mutex mutex{client, task.plan.name, task.plan.lock};
+    auto outcome = acquisition{task, client, mutex}.run();
+    if (!outcome.lease) {
+        task.line.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
+                        std::move(outcome.text)});
+        return;
+    }
+    hold_watch{task, *outcome.lease, client.url()}.run();
+}
+
+}  // namespace
+
+void run_holder(holder_task task) noexcept {
+    detach(task.supervisor);
+    int status = exit_status::success;
+    std::string text;
+    try {
+        acquire_and_keep(task);
+    } catch (std::system_error const& error) {
+        status = status_of(error.code());
+        text = error.what();
+    } catch (std::exception const& error) {
+        status = exit_status::internal;
+        text = error.what();
+    }
+    if (status != exit_status::success)
+        task.line.send({message_kind::failed, static_cast<std::uint64_t>(status), std::move(text)});
+    // Nothing of what the supervisor had set up before the fork is ours to tidy.
+    ::_exit(status);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,26 @@
+// The process that has the lock.
+#pragma once
+
+#include <sys/types.h>
+
+#include "run/link.hpp"
+#include "run/plan.hpp"
+#include "run/shared_page.hpp"
+#include "run/signal_inbox.hpp"
+
+namespace holdfast::cli {
+
+struct holder_task {
+    run_plan const& plan;
+    shared_page& page;
+    signal_inbox& signals;
+    link line;
+    pid_t supervisor;
+    bool narrate;  ///< somebody watches: say who is waited for
+};
+
+/// Acquires, tells the supervisor, renews until the command is over or must be ended, releases.
+/// To be called right after fork(); does not return.
+[[noreturn]] void run_holder(holder_task task) noexcept;
+
+}  // namespace holdfast::cli

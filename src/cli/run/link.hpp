@@ -1,0 +1,53 @@
+// The line between supervisor and holder. Its end tells each of them that the other died.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "owned_descriptor.hpp"
+
+namespace holdfast::cli {
+
+enum class message_kind : std::uint8_t {
+    // from the holder
+    waiting,   ///< text: who is waited for
+    granted,   ///< number: the token; text: the store's URL without its password
+    failed,    ///< number: the exit status; text: what to say, if anything
+    lost,      ///< text: why
+    released,  ///< number: a `hold_end`; text: what to say, if anything
+    // from the supervisor
+    cancel,  ///< end the wait
+    done,    ///< the command has ended: give the name back
+};
+
+/// How the hold had ended when the command was over.
+enum class hold_end : std::uint8_t { in_time, lost };
+
+struct message {
+    message_kind kind{};
+    std::uint64_t number{0};
+    std::string text{};
+};
+
+class link {
+public:
+    explicit link(owned_descriptor end) noexcept : end_{std::move(end)} {}
+
+    [[nodiscard]] int descriptor() const noexcept { return end_.get(); }
+
+    /// False when the other side is gone.
+    bool send(message const& message) noexcept;
+
+    /// Waits; nothing when the other side is gone.
+    [[nodiscard]] std::optional<message> receive() noexcept;
+
+private:
+    owned_descriptor end_;
+};
+
+/// The two ends.
+[[nodiscard]] std::pair<link, link> make_link();
+
+}  // namespace holdfast::cli

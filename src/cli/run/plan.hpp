@@ -1,0 +1,42 @@
+// What `holdfast run` was asked to do.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <holdfast/options.hpp>
+
+namespace holdfast::cli {
+
+/// What happens to the command when the hold is lost.
+enum class loss_policy {
+    term,    ///< TERM at the grace before the deadline, KILL at the deadline
+    kill,    ///< KILL at the grace before the deadline
+    ignore,  ///< nothing; only the exit status tells
+};
+
+struct run_plan {
+    std::string store{};  ///< with its password: for the holder only
+    std::string name{};
+    lock_options lock{};  ///< its grace is `grace`; its max_hold is ours to keep, see below
+    /// Between TERM and KILL. The store frees a name as soon as its holder has let go, so the
+    /// command must be gone before: the library's own max_hold would free it too early.
+    std::chrono::milliseconds grace{};
+    std::optional<std::chrono::milliseconds> max_hold{};
+    std::chrono::milliseconds lease{};                ///< in effect, from the option or the URL
+    std::optional<std::chrono::milliseconds> wait{};  ///< nothing: for ever
+    loss_policy on_lost{loss_policy::term};
+    int conflict_exit{0};
+    bool quiet{false};
+    std::vector<std::string> program{};
+
+    /// The grace at the end of max_hold: a short hold is not all grace.
+    [[nodiscard]] std::chrono::milliseconds final_grace() const noexcept {
+        return max_hold ? std::min(grace, *max_hold / 4) : grace;
+    }
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,96 @@
+#include "run/supervisor.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "exit_status.hpp"
+#include "run/child.hpp"
+#include "run/holder.hpp"
+#include "run/running_phase.hpp"
+#include "run/waiting_phase.hpp"
+#include "terminal.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+partner start_holder(run_plan const& plan, shared_page& page, signal_inbox& signals, bool narrate) {
+    auto [ours, theirs] = make_link();
+    pid_t const supervisor = ::getpid();
+    pid_t const pid = ::fork();
+    if (pid < 0) throw std::system_error{errno, std::generic_category(), "cannot start a process"};
+    if (pid == 0) {
+        { auto const closed = std::move(ours); }  // or we would not see the supervisor's end
+        run_holder({plan, page, signals, std::move(theirs), supervisor, narrate});
+    }
+    return {pid, std::move(ours)};
+}
+
+// Tells the holder that the command is over and returns whether it had been over inside the hold.
+bool give_back(partner& holder, signal_inbox& signals) {
+    holder.line().send({message_kind::done, 0, {}});
+    for (;;) {
+        std::array<pollfd, 2> sources{
+            {{holder.line().descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}}};
+        ::poll(sources.data(), sources.size(), -1);
+        // A store that does not answer may take its time; the user need not. The lease ends anyway.
+        while (auto const signal = signals.next())
+            if (ends_a_process(*signal)) holder.signal(SIGKILL);
+        if (sources[0].revents == 0) continue;
+        auto const message = holder.line().receive();
+        if (!message) return false;
+        if (message->kind != message_kind::released) continue;
+        if (!message->text.empty()) complain(message->text);
+        return static_cast<hold_end>(message->number) == hold_end::in_time;
+    }
+}
+
+int report(run_plan const& plan, shared_page const& page, ending const& end, bool in_time) {
+    if (int const fault = page.exec_error.load()) {
+        complain(fmt::format("cannot run {}: {}", plan.program.front(), std::strerror(fault)));
+        return end.status;
+    }
+    return end.lost || !in_time ? exit_status::lost : end.status;
+}
+
+}  // namespace
+
+int supervisor::run() {
+    signal_inbox signals;
+    shared_memory const memory;
+    foreground terminal;
+    wait_line line{!plan_.quiet};
+    auto holder = start_holder(plan_, memory.page(), signals, line.is_on());
+
+    auto const outcome = waiting_phase{holder, signals, terminal, line}.run();
+    if (auto const* refused = std::get_if<refusal>(&outcome)) {
+        holder.join();
+        return refused->status;
+    }
+    auto const& granted = std::get<grant>(outcome);
+    if (boot_clock::now().time_since_epoch().count() >= memory.page().deadline.load()) {
+        // We were stopped between the grant and now.
+        complain(fmt::format("the hold of {} was lost before the command started", plan_.name));
+        give_back(holder, signals);
+        holder.join();
+        return exit_status::lost;
+    }
+    child_environment const environment{plan_.name, std::to_string(granted.token), granted.store};
+    pid_t const child = start_child(plan_.program, environment, memory.page(), signals,
+                                    terminal.is_ours() ? terminal.descriptor() : -1);
+    auto const end = running_phase{plan_, holder, signals, terminal, memory.page(), child}.run();
+    bool const in_time = give_back(holder, signals);
+    holder.join();
+    return report(plan_, memory.page(), end, in_time);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,86 @@
+#include "terminal.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "secrets.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+char const* code(colour colour) noexcept {
+    switch (colour) {
+    case colour::bold: return "\x1b[1m";
+    case colour::dim: return "\x1b[2m";
+    case colour::red: return "\x1b[31m";
+    case colour::green: return "\x1b[32m";
+    case colour::yellow: return "\x1b[33m";
+    case colour::none: break;
+    }
+    return "";
+}
+
+bool starts_code_point(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+}  // namespace
+
+bool is_colourful(int descriptor) noexcept {
+    // https://no-color.org: any value but the empty one switches colours off.
+    if (char const* no_color = std::getenv("NO_COLOR"); no_color && *no_color) return false;
+    char const* term = std::getenv("TERM");
+    return term && std::string_view{term} != "dumb" && ::isatty(descriptor) == 1;
+}
+
+std::string painted(std::string_view text, colour colour, bool on) {
+    if (!on || colour == colour::none) return std::string{text};
+    return code(colour) + std::string{text} + "\x1b[0m";
+}
+
+std::size_t columns(int descriptor) noexcept {
+    winsize size{};
+    if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+    return size.ws_col;
+}
+
+std::size_t width(std::string_view text) noexcept {
+    std::size_t count = 0;
+    for (char const c : text)
+        count += starts_code_point(c) ? 1U : 0U;
+    return count;
+}
+
+std::string harmless(std::string_view text) {
+    std::string out{text};
+    for (auto& c : out)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    return out;
+}
+
+std::string fitted(std::string_view text, std::size_t columns) {
+    if (width(text) <= columns) return harmless(text);
+    std::size_t end = 0;
+    for (std::size_t seen = 0; end < text.size(); ++end)
+        if (starts_code_point(text[end]) && ++seen > columns - 1) break;
+    return harmless(text.substr(0, end)) + "…";
+}
+
+void write_text(int descriptor, std::string_view text) noexcept {
+    while (!text.empty()) {
+        auto const written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void complain(std::string_view text) {
+    bool const on = is_colourful(STDERR_FILENO);
+    write_text(STDERR_FILENO,
+               painted("holdfast:", colour::red, on) + " " + without_secrets(text) + "\n");
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,34 @@
+// What a person sees: messages on stderr, colours only where a terminal shows them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::cli {
+
+enum class colour { none, bold, dim, red, green, yellow };
+
+/// Whether `descriptor` is a terminal on which colours are welcome (NO_COLOR, TERM=dumb).
+[[nodiscard]] bool is_colourful(int descriptor) noexcept;
+
+/// `text` in a colour when `on`.
+[[nodiscard]] std::string painted(std::string_view text, colour colour, bool on);
+
+/// The columns of the terminal behind `descriptor`; 80 when it does not say.
+[[nodiscard]] std::size_t columns(int descriptor) noexcept;
+
+/// The columns that valid UTF-8 takes, counting each code point as one.
+[[nodiscard]] std::size_t width(std::string_view text) noexcept;
+
+/// The longest beginning of `text` that fits, with an ellipsis where something was cut. Control
+/// characters, which labels of others may hold, become '?': they could drive the terminal.
+[[nodiscard]] std::string fitted(std::string_view text, std::size_t columns);
+[[nodiscard]] std::string harmless(std::string_view text);
+
+/// Writes all of `text`; a reader that went away is nobody's loss.
+void write_text(int descriptor, std::string_view text) noexcept;
+
+/// "holdfast: text" on stderr, without passwords.
+void complain(std::string_view text);
+
+}  // namespace holdfast::cli
