@@ -47,12 +47,19 @@ public:
                                           is_positional, std::move(options));
     }
 
-    std::string make_usage(CLI::App const* app, std::string) const override {
-        std::string line = "Usage: holdfast [--store URL] COMMAND …";
+    // How it is used comes first; what it is for comes second.
+    std::string make_description(CLI::App const* app) const override {
+        std::string line = "holdfast [--store URL] COMMAND …";
         for (auto const& each : commands())
             if (app->get_name() == each.name)
-                line = fmt::format("Usage: holdfast {} {}", each.name, each.arguments);
-        return line + "\n";
+                line = fmt::format("holdfast {} {}", each.name, each.arguments);
+        return fmt::format("Usage: {}\n\n{}\n", line, app->get_description());
+    }
+    std::string make_usage(CLI::App const*, std::string) const override { return {}; }
+
+    std::string make_option_opts(CLI::Option const* option) const override {
+        bool const has_value = !option->get_positional() && option->get_items_expected_max() > 0;
+        return has_value ? " " + option->get_type_name() : std::string{};
     }
 };
 
@@ -118,7 +125,8 @@ int refuse(CLI::App& app, std::string const& text) {
 void define(CLI::App& app, invocation& invocation) {
     app.name("holdfast");
     app.formatter(std::make_shared<formatter>());
-    app.get_formatter()->column_width(24);
+    app.get_formatter()->column_width(25);
+    app.get_formatter()->label("Positionals", "Arguments");
     app.set_help_flag("-h,--help", "Say how it is used");
     app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION, "Say which version this is");
     app.add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
@@ -128,6 +136,7 @@ void define(CLI::App& app, invocation& invocation) {
     for (auto* command : app.get_subcommands({})) {
         command->add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
         command->set_help_flag("-h,--help", "Say how it is used");
+        command->group("Commands");
     }
 }
 

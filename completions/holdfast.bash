@@ -1,0 +1,72 @@
+# Completion of the holdfast command for bash.
+
+_holdfast_names() {
+    local store=() i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == --store && -n ${COMP_WORDS[i + 1]} ]] && store=(--store "${COMP_WORDS[i + 1]}")
+    done
+    # Names may hold blanks; completion offers those that do not. A store that is slow to answer must not hang the shell.
+    timeout 2 holdfast "${store[@]}" list 2>/dev/null </dev/null | awk 'NR > 1 { print $1 }' | sort -u
+}
+
+_holdfast() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local command='' i
+    COMPREPLY=()
+
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        --store) ((i++)) ;;
+        --)
+            # What follows is the program to run: complete it as if it stood alone.
+            if [[ $command == run ]] && declare -F _command_offset >/dev/null; then
+                _command_offset $((i + 1))
+            else
+                COMPREPLY=($(compgen -c -f -- "$current"))
+            fi
+            return
+            ;;
+        -*) ;;
+        *) [[ -z $command ]] && command=${COMP_WORDS[i]} ;;
+        esac
+    done
+
+    case $previous in
+    --store)
+        COMPREPLY=($(compgen -W 'file: memory:' -- "$current"))
+        return
+        ;;
+    --on-lost)
+        COMPREPLY=($(compgen -W 'term kill ignore' -- "$current"))
+        return
+        ;;
+    --mode)
+        COMPREPLY=($(compgen -W 'mutex fair' -- "$current"))
+        return
+        ;;
+    --wait | --lease | --max-hold | --min-hold | --grace | --duration)
+        COMPREPLY=($(compgen -W '1s 10s 1m 1h' -- "$current"))
+        return
+        ;;
+    --conflict-exit | --label | --claim | --owners | --names | --processes) return ;;
+    esac
+
+    local options='--store --help'
+    case $command in
+    '') options+=' --version' ;;
+    run) options+=' --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --conflict-exit --label --quiet' ;;
+    list | show) options+=' --json' ;;
+    evict) options+=' --claim --force' ;;
+    bench) options+=' --owners --names --processes --mode --duration --json' ;;
+    esac
+
+    if [[ $current == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$current"))
+    elif [[ -z $command ]]; then
+        COMPREPLY=($(compgen -W 'run list show evict bench' -- "$current"))
+    elif [[ $command != bench ]]; then
+        COMPREPLY=($(compgen -W "$(_holdfast_names)" -- "$current"))
+    fi
+}
+
+complete -F _holdfast holdfast
