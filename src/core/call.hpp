@@ -81,8 +81,8 @@ struct operation_call : timed {
 };
 
 /// One release whose caller waits for the store's word.
-struct release_call : timed {
-    explicit release_call(completion& whom) : timed{kind::operation}, to{&whom} {}
+struct release_call {
+    explicit release_call(completion& whom) : to{&whom} {}
     completion* to;
     std::optional<release_outcome> outcome{};
 };

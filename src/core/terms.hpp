@@ -27,15 +27,16 @@ struct terms {
     /// claims without an owner or a policy of their own.
     [[nodiscard]] bool sharable() const noexcept {
         return spec->mode == claim_mode::exclusive && spec->order == ordering::barging &&
-               spec->owner.empty() && !retry;
+               !spec->joins && !retry;
     }
 
     /// Whether two synchronizers of one name may use one line.
     [[nodiscard]] bool same_line(terms const& other) const noexcept {
-        return spec->name == other.spec->name && spec->kind == other.spec->kind &&
-               spec->lease == other.spec->lease && spec->label == other.spec->label &&
-               renew == other.renew && renew_every == other.renew_every &&
-               max_hold == other.max_hold && min_hold == other.min_hold && grace == other.grace &&
+        return !spec->joins && spec->owner == other.spec->owner && spec->name == other.spec->name &&
+               spec->kind == other.spec->kind && spec->lease == other.spec->lease &&
+               spec->label == other.spec->label && renew == other.renew &&
+               renew_every == other.renew_every && max_hold == other.max_hold &&
+               min_hold == other.min_hold && grace == other.grace &&
                local_passes == other.local_passes;
     }
 };

@@ -59,7 +59,8 @@ struct claim_spec {
     std::uint32_t limit{0};  ///< the declared limit of a semaphore, else 0
     ordering order{ordering::barging};
     std::chrono::milliseconds lease{30'000};
-    std::string owner{};  ///< explicit owner: its claims on a name are one hold
+    std::string owner{};  ///< explicit owner, for people and for deadlock reports
+    bool joins{false};    ///< claims of one owner that join are one hold, with one token
     std::string label{};
     std::size_t hash{std::hash<std::string>{}(name)};  ///< of the name
 };

@@ -73,10 +73,10 @@ bool rules::fits(name_record const& record, claim_mode mode, std::uint32_t permi
 
 bool rules::admits(name_record& record, seam::claim const& wanted) {
     auto const& spec = *wanted.spec;
-    if (!spec.owner.empty() && spec.mode == claim_mode::exclusive && record.holders > 0) {
+    if (spec.joins && spec.mode == claim_mode::exclusive && record.holders > 0) {
         auto const* const holder = books_.soonest_holder(record);
-        if (!holder->kept && holder->subject.spec->owner == spec.owner &&
-            holder->mode == claim_mode::exclusive)
+        if (!holder->kept && holder->subject.spec->joins &&
+            holder->subject.spec->owner == spec.owner && holder->mode == claim_mode::exclusive)
             return true;
     }
     bool const behind_line = spec.mode == claim_mode::permits && spec.order == ordering::barging

@@ -16,26 +16,18 @@ seam::reply machine::handle(std::shared_ptr<seam::identity const> const& from,
 }
 
 void mailbox::put(seam::notice what) {
-    std::lock_guard const guard{mutex_};
-    notices_.push_back(std::move(what));
-    changed_.notify_one();
+    {
+        std::lock_guard const guard{mutex_};
+        notices_.push_back(std::move(what));
+    }
+    alarm_.ring();
 }
 
-void mailbox::interrupt() noexcept {
-    std::lock_guard const guard{mutex_};
-    interrupted_ = true;
-    changed_.notify_one();
-}
+void mailbox::interrupt() noexcept { alarm_.ring(); }
 
 std::deque<seam::notice> mailbox::wait(base::instant until) {
-    std::unique_lock guard{mutex_};
-    auto const ready = [&] { return interrupted_ || !notices_.empty(); };
-    if (until == base::never) {
-        changed_.wait(guard, ready);
-    } else {
-        changed_.wait_for(guard, until - base::boot_clock::now(), ready);
-    }
-    interrupted_ = false;
+    alarm_.wait(until);
+    std::lock_guard const guard{mutex_};
     return std::exchange(notices_, {});
 }
 

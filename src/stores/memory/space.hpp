@@ -1,7 +1,6 @@
 // One memory store: what all clients of one `memory:NAME` share. The reference implementation.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -10,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/alarm.hpp"
 #include "seam/store.hpp"
 #include "stores/lease/rules.hpp"
 #include "stores/memory/books.hpp"
@@ -47,9 +47,8 @@ public:
 
 private:
     std::mutex mutex_;
-    std::condition_variable changed_;
     std::deque<seam::notice> notices_;
-    bool interrupted_{false};
+    base::alarm alarm_;
 };
 
 /// The machine behind a lock, with a mailbox per client.

@@ -1,0 +1,141 @@
+#include "api/lock_handle.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/hold.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace holdfast {
+inline namespace v1 {
+namespace detail {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+std::string checked(std::string_view name) {
+    if (auto const fault = base::name_fault(name)) base::raise(errc::bad_name, *fault);
+    return std::string{name};
+}
+
+core::terms terms_of(session const& client, std::string_view name, lock_options options,
+                     bool recursive) {
+    seam::claim_spec spec{.name = checked(name)};
+    spec.joins = recursive && !options.owner.empty();
+    return core::make_terms(std::move(spec), client.with_defaults(std::move(options)));
+}
+
+}  // namespace
+
+lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
+                         lock_options options, bool recursive)
+    : client_{std::move(client)},
+      recursive_{recursive},
+      owner_{recursive ? options.owner : std::string{}},
+      site_{client_->site_for(checked(name))},
+      line_{client_->line_for(terms_of(*client_, name, std::move(options), recursive))} {}
+
+std::shared_ptr<core::line> lock_handle::line() const {
+    return line_->on->sharable() ? line_ : std::make_shared<core::line>(line_->on);
+}
+
+bool lock_handle::is_mine(site::holding const& it) const {
+    return owner_.empty() ? it.thread == this_thread() && it.owner.empty() : it.owner == owner_;
+}
+
+acquired lock_handle::get(bool wait, nanoseconds timeout, std::stop_token const& stop) {
+    client_->require_usable();
+    if (stop.stop_requested()) return {core::verdict::stopped};
+    auto& loop = client_->loop();
+    runtime::waiter self{loop};
+    core::acquire_call call{line(), self};
+    call.wait = wait && timeout > nanoseconds::zero();
+    call.actor = this_thread();
+    loop.acquire(call, self, call.wait ? timeout : no_timeout, stop);
+    if (call.outcome == core::verdict::failed) call.error.raise();
+    return {call.outcome, std::move(call.held)};
+}
+
+// --- by thread ---------------------------------------------------------------------------------
+
+acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop) {
+    client_->require_usable();
+    if (recursive_) {
+        if (auto grant = enter_again()) return {core::verdict::granted, std::move(grant)};
+    } else if (auto const grant = held_by_this_thread()) {
+        if (grant->state(base::boot_clock::now()) != lease_state::lost) {
+            if (!wait || timeout != no_timeout) return {core::verdict::busy};
+            base::raise(errc::would_deadlock, "this thread holds '" + name() + "' already");
+        }
+    }
+    auto out = get(wait, timeout, stop);
+    if (out.grant != nullptr) remember(out.grant);
+    return out;
+}
+
+void lock_handle::remember(std::shared_ptr<core::grant> const& grant) {
+    std::lock_guard const guard{client_->loop().mutex()};
+    site_->holdings.push_back({this_thread(), owner_, grant});
+}
+
+void lock_handle::unlock() {
+    if (!client_->at_home()) return;
+    std::shared_ptr<core::grant> ended;
+    {
+        std::lock_guard const guard{client_->loop().mutex()};
+        auto& all = site_->holdings;
+        auto const mine =
+            std::find_if(all.rbegin(), all.rend(), [&](auto const& it) { return is_mine(it); });
+        if (mine == all.rend())
+            base::raise(errc::not_owner, "this thread does not hold '" + name() + "'");
+        if (--mine->count > 0) return;
+        ended = std::move(mine->grant);
+        all.erase(std::next(mine).base());
+    }
+    client_->loop().release_later(ended);
+}
+
+std::shared_ptr<core::grant> lock_handle::held_by_this_thread() const {
+    std::lock_guard const guard{client_->loop().mutex()};
+    auto const& all = site_->holdings;
+    auto const mine =
+        std::find_if(all.rbegin(), all.rend(), [&](auto const& it) { return is_mine(it); });
+    return mine == all.rend() ? nullptr : mine->grant;
+}
+
+std::shared_ptr<core::grant> lock_handle::enter_again() {
+    if (!recursive_) return nullptr;
+    std::lock_guard const guard{client_->loop().mutex()};
+    auto const now = base::boot_clock::now();
+    for (auto& it : site_->holdings) {
+        if (!is_mine(it) || it.grant->state(now) == lease_state::lost) continue;
+        ++it.count;
+        return it.grant;
+    }
+    return nullptr;
+}
+
+// --- by lease ----------------------------------------------------------------------------------
+
+core::verdict lock_handle::acquire(lease& into, bool wait, nanoseconds timeout,
+                                   std::stop_token stop) {
+    client_->require_usable();
+    if (auto grant = enter_again()) {
+        into = lease{std::make_shared<hold>(client_, std::move(grant), site_)};
+        return core::verdict::granted;
+    }
+    auto got = get(wait, timeout, stop);
+    if (got.grant != nullptr) into = as_lease(std::move(got.grant));
+    return got.outcome;
+}
+
+lease lock_handle::as_lease(std::shared_ptr<core::grant> grant) {
+    if (recursive_) remember(grant);
+    return lease{std::make_shared<hold>(client_, std::move(grant), recursive_ ? site_ : nullptr)};
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace holdfast

@@ -1,0 +1,162 @@
+#include "api/session.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <utility>
+
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "base/url.hpp"
+#include "runtime/loader.hpp"
+
+namespace holdfast {
+inline namespace v1 {
+namespace detail {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds default_lease{30'000};
+
+std::string host_name() {
+    char name[HOST_NAME_MAX + 1] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+runtime::loop::log_function make_log(std::function<void(log_level, std::string_view)> user,
+                                     std::shared_ptr<runtime::loop*> const& loop) {
+    return [user = std::move(user), loop](log_level level, std::string words) {
+        if (!user || *loop == nullptr) return;
+        (*loop)->post([user, level, words = std::move(words)] { user(level, words); });
+    };
+}
+
+}  // namespace
+
+seam::actor_id this_thread() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    thread_local auto const mine = seam::actor_id{last.fetch_add(1, std::memory_order_relaxed) + 1};
+    return mine;
+}
+
+session::session(std::string_view url, client_options options) : patience_{options.patience} {
+    if (patience_ < milliseconds::zero())
+        base::raise(errc::bad_option, "patience must not be negative");
+    auto parsed = base::url::parse(url);
+    url_ = parsed.shown();
+    auto const& module = runtime::find_store(parsed.scheme);
+    if (parsed.options.contains("lease")) lease_ = parsed.duration_option("lease", default_lease);
+    self_ = {seam::client_id{base::entropy()}, host_name(), ::getpid(), options.label};
+    core::engine::settings settings;
+    settings.self = self_.id;
+    settings.patience = patience_;
+    settings.seed = base::entropy();
+    // The log needs the loop, and the loop's store needs the log.
+    auto const late = std::make_shared<runtime::loop*>(nullptr);
+    auto const log = make_log(std::move(options.log), late);
+    loop_ = std::make_unique<runtime::loop>(
+        [&](seam::event_sink& sink) {
+            return module.make({std::move(parsed), self_, sink, log});
+        },
+        std::move(settings), log);
+    *late = loop_.get();
+}
+
+session::~session() {
+    if (!at_home()) {
+        // In the child of a fork the threads do not exist and the locks may be held for ever:
+        // nothing of the parent's may be touched.
+        (void)loop_.release();
+        return;
+    }
+    close();
+}
+
+void session::require_usable() const {
+    if (!at_home())
+        base::raise(errc::closed,
+                    "this client belongs to the process that forked this one; make a new one");
+}
+
+lock_options session::with_defaults(lock_options options) const {
+    if (lease_ && options.lease == default_lease) options.lease = *lease_;
+    return options;
+}
+
+std::shared_ptr<core::line> session::line_for(core::terms terms) {
+    auto const sharable = terms.sharable();
+    auto fresh =
+        std::make_shared<core::line>(std::make_shared<core::terms const>(std::move(terms)));
+    if (!sharable) return fresh;
+    std::lock_guard const guard{loop_->mutex()};
+    auto const& name = fresh->on->spec->name;
+    auto const [from, to] = lines_.equal_range(name);
+    for (auto it = from; it != to; ++it)
+        if (auto known = it->second.lock(); known != nullptr && known->on->same_line(*fresh->on))
+            return known;
+    if (lines_.size() >= swept_at_) {
+        std::erase_if(lines_, [](auto const& it) { return it.second.expired(); });
+        swept_at_ = std::max<std::size_t>(64, lines_.size() * 2);
+    }
+    lines_.emplace(name, fresh);
+    return fresh;
+}
+
+std::shared_ptr<site> session::site_for(std::string_view name) {
+    std::lock_guard const guard{loop_->mutex()};
+    if (auto const found = sites_.find(name); found != sites_.end())
+        if (auto known = found->second.lock()) return known;
+    if (sites_.size() > 64 && (sites_.size() & (sites_.size() - 1)) == 0)
+        std::erase_if(sites_, [](auto const& it) { return it.second.expired(); });
+    auto fresh = std::make_shared<site>(site{std::string{name}});
+    sites_.insert_or_assign(std::string{name}, fresh);
+    return fresh;
+}
+
+seam::reply session::ask(seam::request what) {
+    require_usable();
+    runtime::waiter self{*loop_};
+    core::operation_call call{std::move(what), self};
+    call.deadline = base::after(base::boot_clock::now(), patience_);
+    loop_->run(call, self);
+    if (call.error) call.error.raise();
+    return std::move(call.answer);
+}
+
+void session::add_local_waiters(std::vector<lock_info>& infos) {
+    std::lock_guard const guard{loop_->mutex()};
+    auto const now = base::boot_clock::now();
+    for (auto& info : infos) {
+        auto const [from, to] = lines_.equal_range(info.name);
+        for (auto it = from; it != to; ++it) {
+            auto const line = it->second.lock();
+            if (line == nullptr || info.kind != line->on->spec->kind) continue;
+            // One of them is at the store already when the line's claim waits there.
+            bool at_store = line->now != nullptr && line->now->in_store_line;
+            for (auto const& call : line->calls) {
+                if (std::exchange(at_store, false)) continue;
+                claim_info waiter;
+                waiter.owner = line->on->spec->owner.empty()
+                                   ? base::hex(static_cast<std::uint64_t>(self_.id)) + "/" +
+                                         std::to_string(static_cast<std::uint64_t>(call.actor))
+                                   : line->on->spec->owner;
+                waiter.label = line->on->spec->label.empty() ? self_.label : line->on->spec->label;
+                waiter.host = self_.host;
+                waiter.pid = self_.pid;
+                waiter.age = std::chrono::duration_cast<milliseconds>(now - call.began);
+                waiter.local = true;
+                info.waiters.push_back(std::move(waiter));
+            }
+        }
+    }
+}
+
+void session::close() noexcept { loop_->close(patience_); }
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace holdfast

@@ -1,0 +1,82 @@
+// What is behind a client: its loop, and the local knowledge of who holds what.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <holdfast/client.hpp>
+
+#include "core/engine.hpp"
+#include "runtime/loop.hpp"
+#include "seam/claim.hpp"
+
+namespace holdfast {
+inline namespace v1 {
+namespace detail {
+
+/// The holds of one name that belong to threads or owners, rather than to leases alone.
+struct site {
+    struct holding {
+        seam::actor_id thread{};
+        std::string owner{};  ///< of a recursive mutex with an explicit owner; else empty
+        std::shared_ptr<core::grant> grant;
+        int count{1};
+    };
+    std::string name;
+    std::vector<holding> holdings{};
+};
+
+/// Thread-safety: all members may be called from any thread at once.
+class session {
+public:
+    session(std::string_view url, client_options options);
+    ~session();
+    session(session const&) = delete;
+    session& operator=(session const&) = delete;
+
+    /// Throws errc::closed in the child of a fork.
+    void require_usable() const;
+    [[nodiscard]] bool at_home() const noexcept { return loop_->at_home(); }
+
+    [[nodiscard]] runtime::loop& loop() noexcept { return *loop_; }
+    [[nodiscard]] std::string const& url() const noexcept { return url_; }
+    [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return patience_; }
+
+    /// The lease that the URL asks for where the options keep the default.
+    [[nodiscard]] lock_options with_defaults(lock_options options) const;
+
+    /// The one line of this client for these terms, or a new one where they are not shared.
+    [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms terms);
+    [[nodiscard]] std::shared_ptr<site> site_for(std::string_view name);
+
+    /// One round trip; throws what goes wrong.
+    [[nodiscard]] seam::reply ask(seam::request what);
+
+    /// Adds what only this client knows: the threads that wait in its lines.
+    void add_local_waiters(std::vector<lock_info>& infos);
+
+    void close() noexcept;
+
+private:
+    std::string url_;
+    std::chrono::milliseconds patience_;
+    std::optional<std::chrono::milliseconds> lease_;
+    std::unique_ptr<runtime::loop> loop_;
+    seam::identity self_;
+
+    // guarded by the loop's mutex
+    std::multimap<std::string, std::weak_ptr<core::line>, std::less<>> lines_;
+    std::map<std::string, std::weak_ptr<site>, std::less<>> sites_;
+    std::size_t swept_at_{64};
+};
+
+/// The calling thread, as claims and holdings name it.
+[[nodiscard]] seam::actor_id this_thread() noexcept;
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace holdfast

@@ -1,0 +1,28 @@
+// A place to sleep until a moment of CLOCK_BOOTTIME, or until somebody rings.
+#pragma once
+
+#include "base/clock.hpp"
+
+namespace holdfast::base {
+
+/// A condition variable's timed wait counts CLOCK_MONOTONIC, which stands still while the machine
+/// sleeps; a deadline does not. Hence a timer descriptor.
+///
+/// Thread-safety: `ring` from any thread at any time; `wait` by one thread at a time.
+class alarm {
+public:
+    alarm();
+    ~alarm();
+    alarm(alarm const&) = delete;
+    alarm& operator=(alarm const&) = delete;
+
+    /// Returns at `until`, or when `ring` was called since the last return, whichever is first.
+    void wait(instant until) noexcept;
+    void ring() noexcept;
+
+private:
+    int timer_;
+    int bell_;
+};
+
+}  // namespace holdfast::base

@@ -1,0 +1,54 @@
+#include "runtime/forked.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include <pthread.h>
+
+namespace holdfast::runtime {
+
+namespace {
+
+std::atomic<std::uint64_t> generation{0};
+
+// Never destroyed: a child may be forked while static objects are being destroyed.
+struct registry {
+    std::mutex mutex;
+    std::set<seam::store*> stores;
+};
+
+registry& all() {
+    static auto& it = *new registry;
+    return it;
+}
+
+void install_once() {
+    static int const installed =
+        ::pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
+                         [] {
+                             generation.fetch_add(1, std::memory_order_relaxed);
+                             for (auto* const store : all().stores)
+                                 store->abandon_in_child();
+                             all().stores.clear();
+                             all().mutex.unlock();
+                         });
+    (void)installed;
+}
+
+}  // namespace
+
+std::uint64_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
+
+fork_watch::fork_watch(seam::store& whose) : store_{whose} {
+    install_once();
+    std::lock_guard const guard{all().mutex};
+    all().stores.insert(&store_);
+}
+
+fork_watch::~fork_watch() {
+    std::lock_guard const guard{all().mutex};
+    all().stores.erase(&store_);
+}
+
+}  // namespace holdfast::runtime

@@ -1,0 +1,126 @@
+// The loop of one client: performs what its engine wants, on whichever thread is at hand.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include <boost/intrusive/list.hpp>
+
+#include "base/alarm.hpp"
+#include "core/engine.hpp"
+#include "runtime/forked.hpp"
+#include "runtime/notifier.hpp"
+#include "runtime/waiter.hpp"
+#include "seam/store.hpp"
+
+namespace holdfast::runtime {
+
+/// Who does what:
+///
+/// * A calling thread feeds the engine and sends what comes of it. When it must wait, it drives the
+///   store itself if nobody else does: a round trip then costs no change of threads.
+/// * The timekeeper thread only tells the engine the time. It never sends and never blocks on the
+///   store, so that a loss is told in time whatever the store does.
+/// * The courier thread sends what nobody waits for and drives the store while no caller does.
+/// * The notifier thread runs user code.
+///
+/// All are started when first needed. Thread-safety: all members may be called from any thread.
+class loop final : public seam::event_sink {
+public:
+    using log_function = std::function<void(log_level, std::string)>;
+    using make_store = std::function<std::unique_ptr<seam::store>(seam::event_sink&)>;
+
+    loop(make_store const& make, core::engine::settings settings, log_function log);
+    ~loop();
+
+    /// Runs one acquire to its end: granted, busy, failed, or stopped.
+    void acquire(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
+                 std::stop_token const& stop);
+    /// Runs one operation to its end.
+    void run(core::operation_call& call, waiter& self);
+    [[nodiscard]] release_outcome release(std::shared_ptr<core::grant> const& held,
+                                          std::chrono::nanoseconds patience);
+    /// Enqueues the release; does not wait for the store.
+    void release_later(std::shared_ptr<core::grant> const& held) noexcept;
+    void renew(core::grant& held, std::optional<std::chrono::milliseconds> lease,
+               std::chrono::nanoseconds patience);
+
+    /// Begins an acquire whose completion comes by callback; it must outlive its completion.
+    void begin(core::acquire_call& call, std::chrono::nanoseconds timeout);
+    void withdraw(core::acquire_call& call);
+    /// For a completion that runs under the loop's lock: has `what` run on the notifier thread.
+    void post(notifier::task what) { notifier_.post(std::move(what)); }
+
+    /// Guards the engine, and what the session keeps beside it.
+    [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+    [[nodiscard]] core::metrics counters();
+
+    /// Called with the new state of a watched cell's key, on the notifier thread.
+    void on_change(std::function<void(seam::cell_key const&)> call) { changed_ = std::move(call); }
+
+    /// Ends all calls, settles all claims for at most `patience`, joins the threads. Once.
+    void close(std::chrono::nanoseconds patience) noexcept;
+
+    /// Whether this is the process that made the loop.
+    [[nodiscard]] bool at_home() const noexcept { return generation_ == fork_generation(); }
+
+private:
+    friend class waiter;
+    using guard = std::unique_lock<std::mutex>;
+
+    // event_sink: on the thread that drives
+    void on_reply(seam::request_id id, seam::reply answer) override;
+    void on_notice(seam::notice what) override;
+
+    void pump(guard& held, waiter const* self);
+    void pump_instantly(base::instant now);
+    void hand_out();
+    void after_event(guard& held);
+    void wait(guard& held, waiter& self, base::instant until);
+    template <class Step>
+    void wait_until_done(guard& held, waiter& self, base::instant until, Step step);
+    void drive(guard& held, bool* driving, base::instant until);
+    void pass_seat() noexcept;
+    void wake(waiter& whom) noexcept;
+    void wake_courier() noexcept;
+    void start_threads();
+    void keep_time();
+    void carry();
+
+    std::mutex mutex_;
+    std::unique_ptr<seam::store> store_;
+    core::engine engine_;
+    bool const instant_;
+    std::uint64_t const generation_;
+    log_function log_;
+    std::function<void(seam::cell_key const&)> changed_;
+    notifier notifier_;
+
+    // guarded by mutex_
+    std::vector<core::engine::outgoing> scratch_;
+    boost::intrusive::list<waiter> waiters_;  ///< blocked, not driving
+    bool driven_{false};                      ///< somebody is inside store::drive
+    bool courier_drives_{false};
+    bool courier_asleep_{false};  ///< it will not look for a vacant seat by itself
+    waiter* closer_{nullptr};     ///< waits for the engine to be idle
+    bool seat_wanted_{false};     ///< a caller would rather drive than the courier
+    bool sending_{false};         ///< somebody is sending: others leave their requests to it
+    bool closing_{false};
+    bool stopping_{false};
+    std::uint64_t drives_{0};             ///< by callers
+    base::instant wake_at_{base::never};  ///< when the timekeeper wakes by itself
+    std::thread timekeeper_;
+    std::thread courier_;
+
+    base::alarm time_alarm_;
+    base::alarm courier_alarm_;
+    std::unique_ptr<fork_watch> fork_watch_;
+};
+
+}  // namespace holdfast::runtime

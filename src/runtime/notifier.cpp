@@ -1,0 +1,56 @@
+#include "runtime/notifier.hpp"
+
+#include <utility>
+
+namespace holdfast::runtime {
+
+notifier::~notifier() { stop(); }
+
+void notifier::post(task what) {
+    std::lock_guard const starting{thread_mutex_};
+    {
+        std::lock_guard const guard{state_->mutex};
+        if (state_->stopping) return;
+        state_->tasks.push_back(std::move(what));
+    }
+    if (!thread_.joinable()) thread_ = std::thread{[with = state_] { run(*with); }};
+    state_->changed.notify_one();
+}
+
+void notifier::run(state& with) {
+    std::unique_lock guard{with.mutex};
+    for (;;) {
+        with.changed.wait(guard, [&] { return with.stopping || !with.tasks.empty(); });
+        if (with.tasks.empty()) return;
+        auto next = std::move(with.tasks.front());
+        with.tasks.pop_front();
+        guard.unlock();
+        try {
+            next();
+        } catch (...) {  // user code: what it throws has nobody else to go to
+        }
+        next = nullptr;
+        guard.lock();
+    }
+}
+
+void notifier::stop() noexcept {
+    {
+        std::lock_guard const guard{state_->mutex};
+        state_->stopping = true;
+    }
+    state_->changed.notify_one();
+    std::lock_guard const starting{thread_mutex_};
+    if (!thread_.joinable()) return;
+    if (thread_.get_id() == std::this_thread::get_id()) {
+        // A task ends its own client. What is behind it in the queue may need that client.
+        std::deque<task> dropped;
+        std::lock_guard const guard{state_->mutex};
+        dropped.swap(state_->tasks);
+        thread_.detach();
+    } else {
+        thread_.join();
+    }
+}
+
+}  // namespace holdfast::runtime

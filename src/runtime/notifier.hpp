@@ -1,0 +1,44 @@
+// The notifier: the one thread of a client on which user code runs.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace holdfast::runtime {
+
+/// Runs tasks in order, on a thread that is started by the first of them. User code (stop callbacks,
+/// observers, log, retry policies) may take as long as it likes: no lease is kept by this thread.
+///
+/// Thread-safety: all members may be called from any thread at once, also from a task.
+class notifier {
+public:
+    using task = std::function<void()>;
+
+    ~notifier();
+
+    void post(task what);
+
+    /// Runs what was posted, then ends the thread. Called from a task it drops the rest instead.
+    void stop() noexcept;
+
+private:
+    // Shared with the thread, which may outlive the notifier when a task destroys it.
+    struct state {
+        std::mutex mutex;
+        std::condition_variable changed;
+        std::deque<task> tasks;
+        bool stopping{false};
+    };
+
+    static void run(state& with);
+
+    std::shared_ptr<state> state_ = std::make_shared<state>();
+    std::mutex thread_mutex_;
+    std::thread thread_;
+};
+
+}  // namespace holdfast::runtime
