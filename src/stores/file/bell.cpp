@@ -1,0 +1,56 @@
+#include "stores/file/bell.hpp"
+
+#include <array>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace holdfast::stores::file {
+
+namespace {
+
+// Opened for both directions a FIFO always has a reader, so that a write raises no SIGPIPE.
+descriptor open_fifo(int directory, std::string const& name) noexcept {
+    descriptor out{::openat(directory, name.c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)};
+    struct stat its {};
+    if (out && (::fstat(out.get(), &its) != 0 || !S_ISFIFO(its.st_mode))) out.reset();
+    return out;
+}
+
+}  // namespace
+
+bell::bell(location const& where) : where_{where}, directory_{where.companion_directory("-wake")} {}
+
+bool bell::hang(std::int64_t slot) {
+    auto const name = std::to_string(slot);
+    slot_ = slot;
+    // What the slot's former client left behind may have other rights than ours.
+    ::unlinkat(directory_.get(), name.c_str(), 0);
+    if (::mkfifoat(directory_.get(), name.c_str(), 0600) != 0) return false;
+    own_ = open_fifo(directory_.get(), name);
+    if (own_) where_.adopt(own_.get(), where_.mode());
+    return static_cast<bool>(own_);
+}
+
+void bell::silence() noexcept {
+    std::array<char, 512> rings;
+    while (own_ && ::read(own_.get(), rings.data(), rings.size()) > 0) {}
+}
+
+void bell::ring(std::int64_t slot) const noexcept {
+    auto const its = open_fifo(directory_.get(), std::to_string(slot));
+    if (!its) return;
+    constexpr char any = '!';
+    // A full FIFO has enough rings in it.
+    [[maybe_unused]] auto const written = ::write(its.get(), &any, 1);
+}
+
+void bell::take_down() noexcept {
+    if (!own_) return;
+    own_.reset();
+    ::unlinkat(directory_.get(), std::to_string(slot_).c_str(), 0);
+}
+
+}  // namespace holdfast::stores::file

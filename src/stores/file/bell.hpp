@@ -1,0 +1,37 @@
+// Wakes other clients: one FIFO per slot, into which anybody who may use the store writes a byte.
+// A ring is a hint. What it is about stands in the rows of the file.
+#pragma once
+
+#include <cstdint>
+
+#include "stores/file/descriptor.hpp"
+#include "stores/file/location.hpp"
+
+namespace holdfast::stores::file {
+
+class bell {
+public:
+    /// Opens the directory of bells, and makes it when it is missing. Throws `fault`.
+    explicit bell(location const& where);
+
+    /// Makes the bell of our own slot; false when the file system has no FIFOs.
+    [[nodiscard]] bool hang(std::int64_t slot);
+
+    /// Readable when somebody rang.
+    [[nodiscard]] int own() const noexcept { return own_.get(); }
+    void silence() noexcept;
+
+    /// Never blocks and never fails: a slot without a bell is not there to be woken.
+    void ring(std::int64_t slot) const noexcept;
+
+    /// Takes our own bell away. Only while nobody else can have taken our slot.
+    void take_down() noexcept;
+
+private:
+    location where_;
+    descriptor directory_;
+    descriptor own_;
+    std::int64_t slot_{-1};
+};
+
+}  // namespace holdfast::stores::file

@@ -1,0 +1,75 @@
+// The rows of the clients of a file, and which of them are provably gone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "seam/store.hpp"
+#include "stores/file/database.hpp"
+#include "stores/file/presence.hpp"
+
+namespace holdfast::stores::file {
+
+/// Thread-safety: none; its owner serialises. All members are for use within a transaction that may
+/// write, so that what they find out stays true until its end.
+///
+/// A row with a slot whose byte nobody has locked is the row of a dead client. Slots are given
+/// again only after the row of the former client has lost its slot, in the same transaction: a new
+/// client can never make a dead one look alive.
+class clients {
+public:
+    clients(database& file, presence& alive, std::shared_ptr<seam::identity const> self)
+        : file_{file}, alive_{alive}, self_{std::move(self)} {}
+
+    /// Forgets what was read in the transaction before.
+    void begin() { seen_.clear(); }
+
+    /// Takes a slot, unless this client has one, and writes our row.
+    void join();
+
+    /// Whether `client` has a row and is provably gone.
+    [[nodiscard]] bool gone(seam::client_id client);
+
+    /// Who the client is; only its id when it has no row.
+    [[nodiscard]] std::shared_ptr<seam::identity const> who(seam::client_id client);
+
+    /// Where to ring; nothing when the client is not there.
+    [[nodiscard]] std::optional<std::int64_t> slot(seam::client_id client);
+
+    /// All that are gone but still have a row, after taking their slots from them.
+    [[nodiscard]] std::vector<seam::client_id> count();
+
+    /// Whether the client has a row.
+    [[nodiscard]] bool listed(seam::client_id client);
+
+    /// Whether anybody but us is alive.
+    [[nodiscard]] bool others_alive();
+
+    /// Removes a client with its notices. Its claims and watches are the books' affair.
+    void remove(seam::client_id client);
+
+private:
+    struct person {
+        bool known{false};
+        bool gone{false};
+        std::optional<std::int64_t> slot;
+        std::shared_ptr<seam::identity const> who;
+    };
+
+    person& look_up(seam::client_id client);
+    [[nodiscard]] bool provably_gone(std::optional<std::int64_t> slot,
+                                     std::int64_t side) const noexcept {
+        return !slot || (side == alive_.side() && alive_.vacant(*slot));
+    }
+    void take_slot();
+
+    database& file_;
+    presence& alive_;
+    std::shared_ptr<seam::identity const> self_;
+    std::unordered_map<seam::client_id, person> seen_;
+};
+
+}  // namespace holdfast::stores::file

@@ -1,0 +1,72 @@
+#include "stores/file/forks.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <pthread.h>
+
+#include "stores/file/database.hpp"
+
+namespace holdfast::stores::file::forks {
+
+namespace {
+
+struct registry {
+    std::mutex mutex;
+    std::mutex opening;  ///< locked after the locks of the parties, which are locked after `mutex`
+    std::vector<party*> parties;
+    std::vector<sqlite3*> left_over;  ///< connections of the parent
+};
+
+// Never destroyed: clients of static storage duration may outlive any other order.
+registry& all() {
+    static auto& it = *new registry;
+    return it;
+}
+
+void before() {
+    all().mutex.lock();
+    for (auto* const it : all().parties)
+        it->hold_still();
+    all().opening.lock();
+}
+
+void after_in_parent() {
+    all().opening.unlock();
+    for (auto* const it : all().parties)
+        it->go_on();
+    all().mutex.unlock();
+}
+
+void after_in_child() {
+    for (auto* const it : all().parties)
+        if (auto* const connection = it->part()) all().left_over.push_back(connection);
+    all().opening.unlock();
+    for (auto* const it : all().parties)
+        it->go_on();
+    all().mutex.unlock();
+}
+
+}  // namespace
+
+party::party() {
+    static int const registered = ::pthread_atfork(&before, &after_in_parent, &after_in_child);
+    static_cast<void>(registered);
+    std::lock_guard const guard{all().mutex};
+    all().parties.push_back(this);
+}
+
+party::~party() {
+    std::lock_guard const guard{all().mutex};
+    std::erase(all().parties, this);
+}
+
+std::unique_lock<std::mutex> opening() {
+    std::unique_lock guard{all().opening};
+    for (auto* const connection : std::exchange(all().left_over, {}))
+        database::close(connection);
+    return guard;
+}
+
+}  // namespace holdfast::stores::file::forks

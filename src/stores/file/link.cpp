@@ -1,0 +1,66 @@
+#include "stores/file/link.hpp"
+
+#include <utility>
+
+#include <sys/stat.h>
+
+namespace holdfast::stores::file {
+
+seam::store_time store_now() noexcept {
+    return seam::store_time{std::chrono::duration_cast<seam::store_clock::duration>(
+        base::boot_clock::now().time_since_epoch())};
+}
+
+link::link(location const& its_place, settings const& wanted, presence& alive,
+           std::shared_ptr<seam::identity const> self)
+    : where{its_place},
+      file{where.path(), wanted.timeout},
+      people{file, alive, std::move(self)},
+      ledger{file, people},
+      letters{file},
+      bells{where},
+      alive_{alive},
+      log_path_{where.path() + "-wal"},
+      index_path_{where.path() + "-shm"},
+      alive_path_{where.path() + alive_suffix} {
+    (void)is_blank(file);  // before anything is changed: it may be somebody else's
+    file.tune();
+}
+
+void link::settle_clock(clock_identity const& here, seam::store_time now) {
+    if (is_blank(file)) return create_tables(file, here);
+    auto const its = clock_of(file);
+    if (its == here) return;
+    if (its.boot == here.boot && people.others_alive())
+        refuse(errc::unsupported,
+               "the store file '" + where.path() +
+                   "' is in use by processes of another time namespace, whose clock is not ours; "
+                   "let all users of a file share one time namespace, or give each its own file");
+    begin_anew(file, here, now);
+}
+
+seam::store_time link::begin(base::instant patience) {
+    file.begin(patience);
+    auto const now = store_now();
+    people.begin();
+    ledger.begin(now);
+    return now;
+}
+
+link::inode link::inode_of(std::string const& path) noexcept {
+    struct stat its {};
+    return ::stat(path.c_str(), &its) == 0 ? inode{its.st_dev, its.st_ino} : inode{};
+}
+
+bool link::displaced(base::instant now) {
+    if (file.moved()) return true;
+    constexpr auto often_enough = std::chrono::milliseconds{250};
+    if (now - looked_ < often_enough) return false;
+    looked_ = now;
+    auto const log = inode_of(log_path_);
+    auto const index = inode_of(index_path_);
+    if (log_ == inode{}) std::tie(log_, index_) = std::pair{log, index};
+    return log != log_ || index != index_ || !alive_.is_at(alive_path_.c_str());
+}
+
+}  // namespace holdfast::stores::file

@@ -1,0 +1,69 @@
+// Everything that hangs on one open store file: thrown away and made anew as a whole.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <sys/types.h>
+
+#include "stores/file/bell.hpp"
+#include "stores/file/books.hpp"
+#include "stores/file/clients.hpp"
+#include "stores/file/database.hpp"
+#include "stores/file/location.hpp"
+#include "stores/file/post.hpp"
+#include "stores/file/presence.hpp"
+#include "stores/file/schema.hpp"
+
+namespace holdfast::stores::file {
+
+/// Thread-safety: none; its owner serialises.
+class link {
+public:
+    /// Opens the file and leaves it checked, with its tables, but without this client in them.
+    /// Throws `fault`.
+    link(location const& where, settings const& wanted, presence& alive,
+         std::shared_ptr<seam::identity const> self);
+
+    /// Within a transaction that may write: makes the tables where there are none, and voids what
+    /// was written by another clock. Throws `fault` while somebody else lives by another clock.
+    void settle_clock(clock_identity const& here, seam::store_time now);
+
+    /// Begins a transaction, and makes all that is read in it fresh. Waits until `patience`.
+    seam::store_time begin(base::instant patience);
+
+    /// Whether the file, or a companion that SQLite or we rely on, is no longer where it was: some
+    /// processes would use one file and some another. The companions are looked at now and then.
+    [[nodiscard]] bool displaced(base::instant now);
+
+    location where;
+    database file;
+    clients people;
+    books ledger;
+    post letters;
+    bell bells;
+
+private:
+    struct inode {
+        dev_t device{0};
+        ino_t number{0};
+        bool operator==(inode const&) const = default;
+    };
+    [[nodiscard]] static inode inode_of(std::string const& path) noexcept;
+
+    presence& alive_;
+    std::string log_path_;
+    std::string index_path_;
+    std::string alive_path_;
+    inode log_;
+    inode index_;
+    base::instant looked_{};
+};
+
+/// The store's clock: CLOCK_BOOTTIME in microseconds.
+[[nodiscard]] seam::store_time store_now() noexcept;
+
+/// Where clients show that they are alive.
+inline constexpr char const* alive_suffix = "-live";
+
+}  // namespace holdfast::stores::file

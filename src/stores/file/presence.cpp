@@ -1,0 +1,49 @@
+#include "stores/file/presence.hpp"
+
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace holdfast::stores::file {
+
+namespace {
+
+struct flock byte_of(std::int64_t slot) noexcept {
+    struct flock out {};  // l_pid must be 0 for locks of open files
+    out.l_type = F_WRLCK;
+    out.l_whence = SEEK_SET;
+    out.l_start = slot;
+    out.l_len = 1;
+    return out;
+}
+
+}  // namespace
+
+presence::presence(descriptor file) : file_{std::move(file)} {
+    struct stat its {};
+    if (::fstat(file_.get(), &its) == 0) {
+        side_ = static_cast<std::int64_t>(its.st_ino);
+        device_ = its.st_dev;
+    }
+}
+
+bool presence::take(std::int64_t slot) noexcept {
+    auto byte = byte_of(slot);
+    if (::fcntl(file_.get(), F_OFD_SETLK, &byte) != 0) return false;
+    slot_ = slot;
+    return true;
+}
+
+bool presence::vacant(std::int64_t slot) const noexcept {
+    auto byte = byte_of(slot);
+    return file_ && ::fcntl(file_.get(), F_OFD_GETLK, &byte) == 0 && byte.l_type == F_UNLCK;
+}
+
+bool presence::is_at(char const* path) const noexcept {
+    struct stat its {};
+    return ::stat(path, &its) == 0 && static_cast<std::int64_t>(its.st_ino) == side_ &&
+           its.st_dev == device_;
+}
+
+}  // namespace holdfast::stores::file

@@ -1,0 +1,188 @@
+#include "stores/file/schema.hpp"
+
+#include <cerrno>
+#include <fstream>
+
+#include <sys/stat.h>
+
+namespace holdfast::stores::file {
+
+namespace {
+
+constexpr std::int64_t application_id = 0x686f6c64;  // "hold", in bytes 68 to 71 of the file
+constexpr std::int64_t version = 1;
+
+// One b-tree less per table and one page less per transaction: WITHOUT ROWID wherever the key is
+// not a plain number. `line` finds the holder that ends first (rank = expires) and the waiter that
+// came first (rank = since) with one step each.
+constexpr char const* tables = R"(
+CREATE TABLE state(
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    boot TEXT NOT NULL,
+    time_namespace INTEGER NOT NULL,
+    mark INTEGER NOT NULL,
+    serial INTEGER NOT NULL,
+    watches INTEGER NOT NULL,
+    counted INTEGER NOT NULL,
+    swept INTEGER NOT NULL);
+CREATE TABLE clients(
+    id INTEGER PRIMARY KEY,
+    slot INTEGER,
+    side INTEGER NOT NULL,
+    pid INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    label TEXT NOT NULL);
+CREATE TABLE names(
+    condition INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    declared INTEGER NOT NULL,
+    current INTEGER NOT NULL,
+    used INTEGER NOT NULL,
+    holders INTEGER NOT NULL,
+    waiters INTEGER NOT NULL,
+    fair_waiters INTEGER NOT NULL,
+    cells INTEGER NOT NULL,
+    shared INTEGER NOT NULL,
+    keep_until INTEGER NOT NULL,
+    PRIMARY KEY (condition, name)) WITHOUT ROWID;
+CREATE TABLE claims(
+    client INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    condition INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    held INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    kept INTEGER NOT NULL,
+    mode INTEGER NOT NULL,
+    permits INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    began INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    asked_mode INTEGER NOT NULL,
+    asked_permits INTEGER NOT NULL,
+    asked_limit INTEGER NOT NULL,
+    fair INTEGER NOT NULL,
+    lease INTEGER NOT NULL,
+    actor INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    label TEXT NOT NULL,
+    PRIMARY KEY (client, number)) WITHOUT ROWID;
+CREATE INDEX line ON claims(condition, name, held, rank);
+CREATE TABLE cells(
+    kind INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    part TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value BLOB NOT NULL,
+    operation_client INTEGER NOT NULL,
+    operation_number INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    ttl INTEGER NOT NULL,
+    PRIMARY KEY (kind, name, part)) WITHOUT ROWID;
+CREATE INDEX cells_by_end ON cells(expires);
+CREATE TABLE bars(
+    client INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    PRIMARY KEY (client, number)) WITHOUT ROWID;
+CREATE TABLE watches(
+    kind INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    part TEXT NOT NULL,
+    client INTEGER NOT NULL,
+    PRIMARY KEY (kind, name, part, client)) WITHOUT ROWID;
+CREATE INDEX watches_by_client ON watches(client);
+CREATE TABLE notices(
+    client INTEGER NOT NULL,
+    what INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    part TEXT NOT NULL,
+    serial INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    began INTEGER NOT NULL,
+    contended INTEGER NOT NULL,
+    words TEXT NOT NULL,
+    PRIMARY KEY (client, what, number, kind, name, part)) WITHOUT ROWID;
+)";
+
+std::int64_t number_of(database& file, char const* sql) {
+    auto row = file.query(sql);
+    return row.next() ? row.integer(0) : 0;
+}
+
+}  // namespace
+
+clock_identity clock_identity::here() {
+    clock_identity out;
+    std::ifstream in{"/proc/sys/kernel/random/boot_id"};
+    if (!std::getline(in, out.boot) || out.boot.empty())
+        refuse(errc::unsupported,
+               "a file store needs /proc/sys/kernel/random/boot_id to tell holds from before "
+               "a restart of the machine; mount /proc");
+    // Kernels before 5.6 have no time namespaces: then there is one, the same for all.
+    struct stat its {};
+    if (::stat("/proc/self/ns/time", &its) == 0)
+        out.time_namespace = static_cast<std::int64_t>(its.st_ino);
+    return out;
+}
+
+bool is_blank(database& file) {
+    auto const id = number_of(file, "PRAGMA application_id");
+    auto const its_version = number_of(file, "PRAGMA user_version");
+    if (id == 0 && its_version == 0 &&
+        number_of(file, "SELECT EXISTS (SELECT 1 FROM sqlite_schema)") == 0)
+        return true;
+    if (id != application_id)
+        refuse(errc::bad_url, "the store file '" + file.path() +
+                                  "' is an SQLite database of another program; choose another "
+                                  "path");
+    if (its_version != version)
+        refuse(errc::unsupported, "the store file '" + file.path() + "' was made by " +
+                                      (its_version > version ? "a newer" : "an unfinished") +
+                                      " version of holdfast (layout " +
+                                      std::to_string(its_version) + ", this one knows " +
+                                      std::to_string(version) +
+                                      "); use one version in all processes, or another path");
+    return false;
+}
+
+void create_tables(database& file, clock_identity const& clock) {
+    file.execute_script(tables);
+    file.query("INSERT INTO state VALUES (1, ?, ?, 0, 0, 0, 0, 0)")
+        .with(clock.boot, clock.time_namespace)
+        .run();
+    file.execute_script(("PRAGMA application_id = " + std::to_string(application_id) +
+                         "; PRAGMA user_version = " + std::to_string(version))
+                            .c_str());
+}
+
+clock_identity clock_of(database& file) {
+    auto row = file.query("SELECT boot, time_namespace FROM state");
+    if (!row.next()) file.fail(SQLITE_CORRUPT);
+    return {row.text(0), row.integer(1)};
+}
+
+void begin_anew(database& file, clock_identity const& clock, seam::store_time now) {
+    constexpr std::int64_t limits_kept = std::chrono::microseconds{std::chrono::hours{24}}.count();
+    auto const time = now.time_since_epoch().count();
+    file.execute_script(
+        "DELETE FROM clients; DELETE FROM claims; DELETE FROM bars; DELETE FROM watches;"
+        "DELETE FROM notices;"
+        "DELETE FROM names WHERE cells = 0 AND keep_until = 0;");
+    file.query(
+            "UPDATE names SET used = 0, holders = 0, waiters = 0, fair_waiters = 0, shared = 0,"
+            " keep_until = CASE keep_until WHEN 0 THEN 0 ELSE ? END")
+        .with(time + limits_kept)
+        .run();
+    file.query("UPDATE cells SET expires = ? + ttl").with(time).run();
+    file.query("UPDATE state SET boot = ?, time_namespace = ?, watches = 0, counted = 0, swept = 0")
+        .with(clock.boot, clock.time_namespace)
+        .run();
+}
+
+}  // namespace holdfast::stores::file

@@ -1,0 +1,207 @@
+// Requests: one transaction each.
+#include "stores/file/space.hpp"
+
+#include <algorithm>
+
+#include "stores/file/numbers.hpp"
+
+namespace holdfast::stores::file {
+
+space::space(settings wanted, seam::identity self, log_function log, lookout& wakes)
+    : settings_{std::move(wanted)},
+      self_{std::make_shared<seam::identity>(std::move(self))},
+      log_{std::move(log)},
+      lookout_{wakes},
+      random_{base::entropy()} {}
+
+seam::reply space::handle(seam::request const& what) noexcept {
+    std::unique_lock guard{mutex_};
+    seam::reply out;
+    try {
+        out = carry_out(what);
+    } catch (fault const& it) {
+        if (it.broken()) link_.reset();
+        out.body = seam::failure{it.why()};
+    } catch (std::exception const& it) {
+        link_.reset();
+        out.body = seam::failure{{errc::store_unavailable, "the store file '" + settings_.path +
+                                                               "' cannot be used: " + it.what()}};
+    }
+    unlock(guard);
+    return out;
+}
+
+// Whoever found the lock taken may have been told to look: that must not be forgotten.
+void space::unlock(std::unique_lock<std::mutex>& guard) noexcept {
+    auto const words = std::exchange(words_, {});
+    guard.unlock();
+    if (wanted_.exchange(false)) lookout_.call();
+    for (auto const& [level, text] : words)
+        log_(level, text);
+}
+
+seam::reply space::carry_out(seam::request const& what) {
+    auto const patience = base::after(base::boot_clock::now(), settings_.timeout);
+    connect(patience);
+    auto& its = *link_;
+    if (std::holds_alternative<seam::read>(what) || std::holds_alternative<seam::hello>(what))
+        return read(what, patience);
+    seam::reply out;
+    transact(its, patience, [&](lease::rules& rules, seam::store_time now) {
+        out.now = now;
+        prepare(rules, what);
+        out.body = rules.handle(what);
+        observe(what, out.body);
+    });
+    remember(what, out.body);
+    return out;
+}
+
+// Readers wait for nobody, and nobody waits for them.
+seam::reply space::read(seam::request const& what, base::instant) {
+    auto& its = *link_;
+    require_in_place(its);
+    seam::reply out;
+    std::vector<lease::directed_notice> none;
+    its.file.begin_reading();
+    try {
+        out.now = store_now();
+        its.people.begin();
+        its.ledger.begin(out.now);
+        lease::rules rules{its.ledger, out.now, self_, none};
+        out.body = rules.handle(what);
+        its.file.commit();
+    } catch (...) {
+        its.file.rollback();
+        throw;
+    }
+    return out;
+}
+
+void space::transact(link& its, base::instant patience, work const& what) {
+    auto const now = its.begin(patience);
+    std::vector<seam::notice> own;
+    std::vector<std::int64_t> rings;
+    try {
+        require_in_place(its);
+        std::vector<lease::directed_notice> told;
+        lease::rules rules{its.ledger, now, self_, told};
+        what(rules, now);
+        its.letters.clear(self_->id);
+        rings = address(its, told, own);
+        its.ledger.flush();
+        its.file.commit();
+    } catch (...) {
+        its.file.rollback();
+        throw;
+    }
+    its.letters.cleared();
+    for (auto const slot : rings)
+        its.bells.ring(slot);
+    tell(std::move(own));
+}
+
+// Writes what others are told into the file; gives back where to ring, and what is for us.
+std::vector<std::int64_t> space::address(link& its, std::vector<lease::directed_notice>& told,
+                                         std::vector<seam::notice>& own) {
+    std::vector<std::int64_t> rings;
+    for (auto& [to, notice] : told) {
+        if (to == self_->id) {
+            own.push_back(std::move(notice));
+        } else if (auto const slot = its.people.slot(to)) {
+            its.letters.put(its.ledger, to, notice);
+            if (std::ranges::find(rings, *slot) == rings.end()) rings.push_back(*slot);
+        }
+    }
+    return rings;
+}
+
+void space::tell(std::vector<seam::notice> own) {
+    if (own.empty()) return;
+    for (auto const& notice : own) {
+        if (auto const* const granted = std::get_if<seam::claim_granted>(&notice)) {
+            waiting_.erase(granted->id);
+        } else if (auto const* const gone = std::get_if<seam::claim_gone>(&notice)) {
+            waiting_.erase(gone->id);
+        }
+    }
+    {
+        std::lock_guard const guard{inbox_mutex_};
+        std::ranges::move(own, std::back_inserter(inbox_));
+    }
+    lookout_.call();
+}
+
+std::vector<seam::notice> space::take() {
+    std::lock_guard const guard{inbox_mutex_};
+    return std::exchange(inbox_, {});
+}
+
+// One holder among many may be dead without being the first to expire, which the books would see.
+void space::prepare(lease::rules& rules, seam::request const& what) {
+    constexpr auto at_most_every = std::chrono::milliseconds{100};
+    auto const* const wanted = std::get_if<seam::submit>(&what);
+    if (wanted == nullptr) return;
+    for (auto const& claim : wanted->claims) {
+        auto const& spec = *claim.spec;
+        auto const* const record =
+            link_->ledger.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
+        if (record != nullptr && record->holders > 1) return count_dead(rules, at_most_every);
+    }
+}
+
+// Keeps an eye on the processes in the way of our waiting claims.
+void space::observe(seam::request const& what, seam::reply_body const& answer) {
+    if (std::holds_alternative<seam::queued>(answer)) {
+        observe_name(*std::get<seam::submit>(what).claims.front().spec);
+    } else if (auto const* const renewed = std::get_if<seam::renewed>(&answer)) {
+        auto const& items = std::get<seam::renew>(what).items;
+        for (std::size_t i = 0; i < items.size(); ++i)
+            if (renewed->items[i].now == seam::renewal::status::waiting)
+                observe_name(*items[i].subject.spec);
+    }
+}
+
+void space::observe_name(seam::claim_spec const& spec) {
+    auto& its = *link_;
+    auto* const record = its.ledger.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
+    auto const* const holder = record == nullptr ? nullptr : its.ledger.soonest_holder(*record);
+    if (holder == nullptr || holder->kept || holder->who->pid == self_->pid ||
+        holder->who->pid <= 0)
+        return;
+    lookout_.watch(holder->who->id, holder->who->pid);
+}
+
+void space::remember(seam::request const& what, seam::reply_body const& answer) {
+    if (auto const* const submit = std::get_if<seam::submit>(&what)) {
+        bool const queued = std::holds_alternative<seam::queued>(answer);
+        if (!queued && !std::holds_alternative<seam::granted>(answer)) return;
+        for (auto const& claim : submit->claims) {
+            if (queued)
+                waiting_.emplace(claim.id, claim.spec);
+            else
+                waiting_.erase(claim.id);
+        }
+    } else if (auto const* const settle = std::get_if<seam::settle>(&what)) {
+        for (auto const& claim : settle->claims)
+            waiting_.erase(claim.id);
+        return;
+    } else if (auto const* const renew = std::get_if<seam::renew>(&what)) {
+        auto const& items = std::get<seam::renewed>(answer).items;
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            auto const& subject = renew->items[i].subject;
+            if (items[i].now == seam::renewal::status::waiting)
+                waiting_.emplace(subject.id, subject.spec);
+            else
+                waiting_.erase(subject.id);
+        }
+    } else if (!std::holds_alternative<seam::watch>(what)) {
+        return;
+    }
+    if (next_look() == base::never) {
+        plan_look(base::boot_clock::now());
+        lookout_.call();  // whoever drives does not know yet that there is something to look after
+    }
+}
+
+}  // namespace holdfast::stores::file

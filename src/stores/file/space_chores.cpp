@@ -1,0 +1,153 @@
+// What a client does beside its requests: reading notices, ending the claims of the dead, keeping
+// the file small.
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+
+#include "stores/file/numbers.hpp"
+#include "stores/file/space.hpp"
+
+namespace holdfast::stores::file {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds look_at_least{700};
+constexpr milliseconds look_at_most{1000};
+constexpr milliseconds look_when_deaf{100};
+constexpr seconds sweep_every{60};
+constexpr std::int64_t batch = 256;  // so that no transaction keeps the file locked for long
+
+}  // namespace
+
+bool space::look(lookout::news const& news) noexcept {
+    std::unique_lock guard{mutex_, std::try_to_lock};
+    if (!guard) {
+        // The owner of the lock asks for this flag after it unlocked. Had it unlocked before the
+        // flag was set, the second try would succeed.
+        wanted_ = true;
+        if (!guard.try_lock()) return false;
+    }
+    try {
+        if (link_ != nullptr && !left_ && !abandoned_) follow_up(news);
+    } catch (fault const& it) {
+        if (it.broken()) link_.reset();
+        say(log_level::debug, it.what());
+    } catch (std::exception const& it) {
+        link_.reset();
+        say(log_level::warning, it.what());
+    }
+    unlock(guard);
+    return true;
+}
+
+void space::follow_up(lookout::news const& news) {
+    auto& its = *link_;
+    auto const now = base::boot_clock::now();
+    bool const tick = now >= next_look();
+    if (news.rung) its.bells.silence();
+    if (tick) {
+        plan_look(now);  // first: whatever goes wrong below is tried again later
+        require_in_place(its);
+    }
+    if (news.rung || tick) tell(its.letters.fetch(self_->id));
+    for (auto const client : news.exited)
+        lookout_.forget(client);
+    if (tick || !news.exited.empty()) tend(now, tick, news.exited);
+}
+
+void space::tend(base::instant now, bool tick, std::vector<seam::client_id> const& suspects) {
+    constexpr milliseconds patience{20};  // a driver has other things to do
+    constexpr milliseconds count_every{500};
+    if (tick && !busy()) {
+        next_look_ = base::never.time_since_epoch().count();
+        return;
+    }
+    if (tick && waiting_.empty()) return;
+    auto& its = *link_;
+    transact(its, now + patience, [&](lease::rules& rules, seam::store_time time) {
+        for (auto const client : suspects)
+            if (its.people.gone(client)) bury(its, rules, client);
+        if (tick) count_dead(rules, count_every);
+        std::set<seam::claim_spec const*> seen;
+        for (auto const& [id, spec] : waiting_) {
+            if (!seen.insert(spec.get()).second || seen.size() > batch) continue;
+            auto* const record =
+                its.ledger.find(spec->name, spec->hash, spec->kind == lock_kind::condition);
+            if (record == nullptr) continue;
+            rules.settle_time(*record);
+            observe_name(*spec);
+        }
+        if (its.ledger.due(books::chore::sweep, sweep_every)) sweep(rules, time);
+    });
+}
+
+// Whether this client has anything in the file that others could change.
+bool space::busy() {
+    auto row = link_->file.query(
+        "SELECT EXISTS (SELECT 1 FROM claims WHERE client = ?)"
+        " OR EXISTS (SELECT 1 FROM watches WHERE client = ?)");
+    return row.with(raw(self_->id), raw(self_->id)).next() && row.integer(0) != 0;
+}
+
+void space::plan_look(base::instant now) {
+    auto const spread = static_cast<std::uint64_t>((look_at_most - look_at_least).count());
+    auto const wait =
+        deaf_ ? look_when_deaf
+              : look_at_least + milliseconds{static_cast<milliseconds::rep>(random_.below(spread))};
+    next_look_ = (now + wait).time_since_epoch().count();
+}
+
+// Ends the claims of a client that is gone, at most a batch of them; its row goes with the last.
+void space::bury(link& its, lease::rules& rules, seam::client_id client) {
+    std::vector<std::pair<bool, std::string>> names;
+    {
+        auto row = its.file.query(
+            "SELECT DISTINCT condition, name FROM claims WHERE client = ? AND kept = 0 LIMIT ?");
+        row.with(raw(client), batch);
+        while (row.next())
+            names.emplace_back(row.integer(0) != 0, row.text(1));
+    }
+    for (auto const& [condition, name] : names) {
+        auto* const record = its.ledger.find(name, std::hash<std::string>{}(name), condition);
+        if (record != nullptr) rules.bury(*record, client);
+    }
+    if (static_cast<std::int64_t>(names.size()) == batch) return;
+    its.ledger.forget(client);
+    its.people.remove(client);
+}
+
+void space::count_dead(lease::rules& rules, std::chrono::microseconds at_most_every) {
+    auto& its = *link_;
+    if (!its.ledger.due(books::chore::count_clients, at_most_every)) return;
+    for (auto const client : its.people.count())
+        bury(its, rules, client);
+}
+
+// Removes what is over and what nobody asks for any more.
+void space::sweep(lease::rules& rules, seam::store_time now) {
+    auto& its = *link_;
+    its.file.query("DELETE FROM bars WHERE until <= ?").with(count(now)).run();
+    std::set<std::pair<bool, std::string>> names;
+    for (auto const* const sql :
+         {"SELECT kind = 4, name FROM cells WHERE expires <= ? LIMIT 256",
+          "SELECT condition, name FROM claims WHERE expires <= ? LIMIT 256",
+          "SELECT condition, name FROM names WHERE holders = 0 AND waiters = 0 AND cells = 0"
+          " AND keep_until <= ? LIMIT 256"}) {
+        auto row = its.file.query(sql);
+        row.with(count(now));
+        while (row.next())
+            names.emplace(row.integer(0) != 0, row.text(1));
+    }
+    for (auto const& [condition, name] : names) {
+        auto* const record = its.ledger.find(name, std::hash<std::string>{}(name), condition);
+        if (record == nullptr) continue;
+        rules.settle_time(*record);
+        if (record->empty(now)) its.ledger.erase(*record);
+    }
+}
+
+}  // namespace holdfast::stores::file

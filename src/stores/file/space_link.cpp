@@ -1,0 +1,138 @@
+// Coming and going: the connection of a client to its file, and what fork() does to it.
+#include <utility>
+
+#include "base/pause.hpp"
+#include "stores/file/numbers.hpp"
+#include "stores/file/space.hpp"
+
+namespace holdfast::stores::file {
+
+void space::connect(base::instant patience) {
+    if (left_ || abandoned_)
+        throw fault{{errc::closed, abandoned_ ? "the client belongs to the process that forked "
+                                                "this one"
+                                              : "the client is closed"},
+                    false};
+    if (link_ != nullptr) return;
+    auto const opening = forks::opening();
+    auto const where = location::prepare(settings_);
+    auto const alive_path = where.path() + alive_suffix;
+    // As long as the side file is the same our byte stays locked: nobody may think us dead while
+    // we only open the file anew.
+    if (alive_ && !alive_->is_at(alive_path.c_str())) alive_.reset();
+    if (!alive_) alive_.emplace(where.companion_file(alive_suffix));
+    for (;;) {
+        try {
+            auto made = std::make_unique<link>(where, settings_, *alive_, self_);
+            join(*made, patience);
+            link_ = std::move(made);
+            return;
+        } catch (fault const& it) {
+            // Two that make the same file at once may get in each other's way, which SQLite's
+            // waiting for locks does not cover.
+            if (it.broken() || base::boot_clock::now() >= patience) throw;
+            base::pause(std::chrono::microseconds{200 + random_.below(800)});
+        }
+    }
+}
+
+void space::join(link& its, base::instant patience) {
+    auto const here = clock_identity::here();
+    auto const now = its.begin(patience);
+    std::vector<std::int64_t> rings;
+    bool heard = false;
+    try {
+        its.settle_clock(here, now);
+        its.people.join();
+        heard = its.bells.hang(alive_->slot());
+        std::vector<lease::directed_notice> told;
+        lease::rules rules{its.ledger, now, self_, told};
+        if (voided_) {
+            bury(its, rules, self_->id);
+            its.people.join();
+        }
+        std::vector<seam::notice> own;
+        rings = address(its, told, own);
+        its.ledger.flush();
+        its.file.commit();
+    } catch (...) {
+        its.file.rollback();
+        throw;
+    }
+    voided_ = false;
+    for (auto const slot : rings)
+        its.bells.ring(slot);
+    if (heard) lookout_.listen(its.bells.own());
+    if (!heard && !deaf_)
+        say(log_level::warning, "the store file '" + settings_.path +
+                                    "' lies on a file system without FIFOs; waiters look for "
+                                    "news ten times a second instead of being told");
+    deaf_ = !heard;
+}
+
+// A file that was removed or replaced goes on living for those who have it open. They must not go
+// on locking in it while others lock in the new one.
+void space::require_in_place(link& its) {
+    if (!its.displaced(base::boot_clock::now())) return;
+    auto const words = "the store file '" + settings_.path +
+                       "' or one of its companions was removed or replaced while it was in use; "
+                       "all holds in it have ended, and the next request uses what is there now";
+    std::vector<seam::notice> own;
+    try {
+        auto row = its.file.query("SELECT number FROM claims WHERE client = ? AND kept = 0");
+        row.with(raw(self_->id));
+        while (row.next())
+            own.emplace_back(seam::claim_gone{{self_->id, row.as<std::uint64_t>(0)}, words});
+    } catch (fault const&) {
+        say(log_level::warning, "the claims of the old store file could not be read");
+    }
+    voided_ = true;
+    waiting_.clear();
+    tell(std::move(own));
+    say(log_level::warning, words);
+    throw fault{{errc::store_unavailable, words}, true};
+}
+
+void space::leave() noexcept {
+    if (abandoned_) return;
+    std::unique_lock guard{mutex_};
+    if (std::exchange(left_, true)) return unlock(guard);
+    constexpr auto longest = std::chrono::milliseconds{2000};
+    try {
+        auto const patience =
+            base::after(base::boot_clock::now(), std::min(longest, settings_.timeout));
+        bool more = link_ != nullptr;
+        while (more) {
+            transact(*link_, patience, [&](lease::rules& rules, seam::store_time) {
+                bury(*link_, rules, self_->id);
+                // Our byte is still locked, so nobody else can have our slot yet.
+                more = link_->people.listed(self_->id);
+                if (!more) link_->bells.take_down();
+            });
+        }
+    } catch (std::exception const& it) {
+        // The byte that is unlocked now tells everybody that we are gone.
+        say(log_level::debug, std::string{"leaving without a word: "} + it.what());
+    }
+    link_.reset();
+    alive_.reset();
+    waiting_.clear();
+    unlock(guard);
+}
+
+sqlite3* space::part() noexcept {
+    abandoned_ = true;
+    if (alive_) alive_->abandon();
+    return link_ == nullptr ? nullptr : link_->file.release();
+}
+
+void space::abandon() noexcept {
+    if (abandoned_) return;  // as the handlers of pthread_atfork have seen to
+    // Forked behind the back of the C library: the lock may be held by a thread that is not here,
+    // and the connection is in an unknown state. Both are left as they are.
+    abandoned_ = true;
+    if (alive_) alive_->abandon();
+    static_cast<void>(link_.release());
+}
+
+}  // namespace holdfast::stores::file
