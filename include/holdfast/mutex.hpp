@@ -92,17 +92,17 @@ public:
     [[nodiscard]] std::string const& name() const noexcept;
 
     /// Internal: for the asynchronous and the combined forms.
-    [[nodiscard]] detail::lock_handle& handle() const noexcept;
+    [[nodiscard]] std::shared_ptr<detail::lock_handle> const& shared_handle() const noexcept;
 
 protected:
-    explicit basic_mutex(std::unique_ptr<detail::lock_handle> handle) noexcept;
+    explicit basic_mutex(std::shared_ptr<detail::lock_handle> handle) noexcept;
     ~basic_mutex();
 
 private:
     bool try_lock_within(std::chrono::nanoseconds timeout);
     std::optional<lease> try_acquire_within(std::chrono::nanoseconds timeout, std::stop_token stop);
 
-    std::unique_ptr<detail::lock_handle> handle_;
+    std::shared_ptr<detail::lock_handle> handle_;
 };
 
 /// Not re-entrant: `lock()` by a thread that holds the name through the same client is

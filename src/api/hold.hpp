@@ -28,6 +28,9 @@ public:
     [[nodiscard]] core::grant& grant() const noexcept { return *grant_; }
     [[nodiscard]] lease_state state() const noexcept;
     release_outcome release();
+    /// The same with the answer by callback: `call` is completed by the engine; then `note` it.
+    void release_with(core::release_call& call);
+    void note(release_outcome outcome);
     lease_state renew(std::optional<std::chrono::milliseconds> lease);
     [[nodiscard]] std::shared_ptr<session> const& client() const noexcept { return client_; }
 

@@ -64,6 +64,23 @@ release_outcome hold::release() {
     return *(outcome_ = outcome);
 }
 
+void hold::release_with(core::release_call& call) {
+    bool last = false;
+    {
+        std::lock_guard const guard{mutex_};
+        last = !std::exchange(let_go_, true) && last_of_recursion();
+    }
+    if (last) return client_->loop().begin_release(grant_, call);
+    call.outcome = outcome_.value_or(state() == lease_state::lost ? release_outcome::already_lost
+                                                                  : release_outcome::released);
+    call.to->completed();
+}
+
+void hold::note(release_outcome outcome) {
+    std::lock_guard const guard{mutex_};
+    if (!outcome_) outcome_ = outcome;
+}
+
 lease_state hold::renew(std::optional<milliseconds> lease) {
     client_->require_usable();
     if (lease && *lease < milliseconds{20})

@@ -123,12 +123,24 @@ core::verdict lock_handle::acquire(lease& into, bool wait, nanoseconds timeout,
                                    std::stop_token stop) {
     client_->require_usable();
     if (auto grant = enter_again()) {
-        into = lease{std::make_shared<hold>(client_, std::move(grant), site_)};
+        into = as_nested_lease(std::move(grant));
         return core::verdict::granted;
     }
     auto got = get(wait, timeout, stop);
     if (got.grant != nullptr) into = as_lease(std::move(got.grant));
     return got.outcome;
+}
+
+lease lock_handle::as_nested_lease(std::shared_ptr<core::grant> grant) {
+    return lease{std::make_shared<hold>(client_, std::move(grant), site_)};
+}
+
+void lock_handle::require_no_thread() const {
+    if (recursive_ && owner_.empty())
+        base::raise(
+            errc::bad_option,
+            "a recursive_mutex counts per thread unless lock_options::owner names the owner; "
+            "the asynchronous forms need it");
 }
 
 lease lock_handle::as_lease(std::shared_ptr<core::grant> grant) {

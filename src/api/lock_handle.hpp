@@ -48,6 +48,10 @@ public:
     [[nodiscard]] std::shared_ptr<core::line> line() const;
     /// A grant of this handle as a lease.
     [[nodiscard]] lease as_lease(std::shared_ptr<core::grant> grant);
+    /// A hold that was entered again, as one more lease of it.
+    [[nodiscard]] lease as_nested_lease(std::shared_ptr<core::grant> grant);
+    /// Throws errc::bad_option for a mutex that counts per thread: a coroutine is none.
+    void require_no_thread() const;
     /// The hold that a recursive mutex has already for this caller, counted once more.
     [[nodiscard]] std::shared_ptr<core::grant> enter_again();
 

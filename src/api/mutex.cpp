@@ -33,7 +33,7 @@ std::optional<lease> try_acquire(detail::lock_handle& handle, bool wait,
 
 }  // namespace
 
-basic_mutex::basic_mutex(std::unique_ptr<detail::lock_handle> handle) noexcept
+basic_mutex::basic_mutex(std::shared_ptr<detail::lock_handle> handle) noexcept
     : handle_{std::move(handle)} {}
 
 basic_mutex::~basic_mutex() = default;
@@ -97,14 +97,16 @@ bool basic_mutex::owns() const noexcept {
 
 std::string const& basic_mutex::name() const noexcept { return handle_->name(); }
 
-detail::lock_handle& basic_mutex::handle() const noexcept { return *handle_; }
+std::shared_ptr<detail::lock_handle> const& basic_mutex::shared_handle() const noexcept {
+    return handle_;
+}
 
 mutex::mutex(client const& client, std::string_view name, lock_options options)
-    : basic_mutex{std::make_unique<detail::lock_handle>(client.shared_state(), name,
+    : basic_mutex{std::make_shared<detail::lock_handle>(client.shared_state(), name,
                                                         std::move(options), false)} {}
 
 recursive_mutex::recursive_mutex(client const& client, std::string_view name, lock_options options)
-    : basic_mutex{std::make_unique<detail::lock_handle>(client.shared_state(), name,
+    : basic_mutex{std::make_shared<detail::lock_handle>(client.shared_state(), name,
                                                         std::move(options), true)} {}
 
 }  // namespace v1

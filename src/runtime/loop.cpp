@@ -119,13 +119,24 @@ void loop::release_later(std::shared_ptr<core::grant> const& held_grant) noexcep
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.release(held_grant, now);
-    if (instant_) {
-        pump_instantly(now);
-    } else if (!engine_.todo.requests.empty() && !sending_) {
-        start_threads();
-        wake_courier();
-    }
+    send_in_background(now);
     after_event(held);
+}
+
+void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::release_call& call) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.release(held_grant, now, &call);
+    send_in_background(now);
+    after_event(held);
+}
+
+// For requests that nobody waits for: the calling thread must not wait for the store either.
+void loop::send_in_background(base::instant now) {
+    if (instant_) return pump_instantly(now);
+    if (engine_.todo.requests.empty() || sending_) return;
+    start_threads();
+    wake_courier();
 }
 
 void loop::renew(core::grant& held_grant, std::optional<milliseconds> lease, nanoseconds patience) {
@@ -143,17 +154,16 @@ void loop::begin(core::acquire_call& call, nanoseconds timeout) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.begin(call, now, deadline_of(timeout, now));
-    if (instant_) pump_instantly(now);
-    start_threads();
-    wake_courier();
+    send_in_background(now);
+    start_threads();  // somebody must drive while it waits
     after_event(held);
 }
 
 void loop::withdraw(core::acquire_call& call) {
     guard held{mutex_};
-    engine_.withdraw(call, boot_clock::now());
-    if (instant_) pump_instantly(boot_clock::now());
-    wake_courier();
+    auto const now = boot_clock::now();
+    engine_.withdraw(call, now);
+    send_in_background(now);
     after_event(held);
 }
 
@@ -208,9 +218,9 @@ void loop::hand_out() {
         notifier_.post([this, question = std::move(question)] {
             auto const delay = question.policy_of->retry(question.about);
             guard held{mutex_};
-            engine_.answer_retry(question.ticket, delay, boot_clock::now());
-            if (instant_) pump_instantly(boot_clock::now());
-            wake_courier();
+            auto const now = boot_clock::now();
+            engine_.answer_retry(question.ticket, delay, now);
+            send_in_background(now);
             after_event(held);
         });
     }

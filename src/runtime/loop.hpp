@@ -54,6 +54,7 @@ public:
     /// Begins an acquire whose completion comes by callback; it must outlive its completion.
     void begin(core::acquire_call& call, std::chrono::nanoseconds timeout);
     void withdraw(core::acquire_call& call);
+    void begin_release(std::shared_ptr<core::grant> const& held, core::release_call& call);
     /// For a completion that runs under the loop's lock: has `what` run on the notifier thread.
     void post(notifier::task what) { notifier_.post(std::move(what)); }
 
@@ -81,6 +82,7 @@ private:
     void pump(guard& held, waiter const* self);
     void pump_instantly(base::instant now);
     void hand_out();
+    void send_in_background(base::instant now);
     void after_event(guard& held);
     void wait(guard& held, waiter& self, base::instant until);
     template <class Step>
