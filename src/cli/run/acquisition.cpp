@@ -23,16 +23,30 @@ std::optional<lease> acquire(mutex& mutex, std::optional<std::chrono::millisecon
     return mutex.try_acquire_for(*wait, std::move(stop));
 }
 
+// A thread that is told by an event that it is over.
+class ending_thread {
+public:
+    template <class Work>
+    ending_thread(Work work, int over) : over_{over}, thread_{std::move(work)} {}
+    ~ending_thread() {
+        ::eventfd_write(over_, 1);
+        thread_.join();
+    }
+    ending_thread(ending_thread const&) = delete;
+    ending_thread& operator=(ending_thread const&) = delete;
+
+private:
+    int over_;
+    std::thread thread_;
+};
+
 }  // namespace
 
 acquisition::outcome acquisition::run() {
-    owned_descriptor const wake{::eventfd(0, EFD_CLOEXEC)};
+    owned_descriptor const over{::eventfd(0, EFD_CLOEXEC)};
     std::optional<lease> held;
     {
-        std::jthread const listener{
-            [&](std::stop_token over) { listen(std::move(over), wake.get()); }};
-        std::stop_callback const stop_listening{listener.get_stop_token(),
-                                                [&] { ::eventfd_write(wake.get(), 1); }};
+        ending_thread const listener{[&] { listen(over.get()); }, over.get()};
         std::optional<narrator> story;
         if (task_.narrate) story.emplace(client_, task_.plan.name, task_.line);
         held = acquire(mutex_, task_.plan.wait, give_up_.get_token());
@@ -42,12 +56,13 @@ acquisition::outcome acquisition::run() {
 }
 
 // Ends the wait when the supervisor says so, or is no more.
-void acquisition::listen(std::stop_token over, int wake) {
-    while (!over.stop_requested()) {
+void acquisition::listen(int over) {
+    for (;;) {
         std::array<pollfd, 3> sources{{{task_.line.descriptor(), POLLIN, 0},
                                        {task_.signals.descriptor(), POLLIN, 0},
-                                       {wake, POLLIN, 0}}};
+                                       {over, POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
+        if (sources[2].revents != 0) return;
         if (sources[1].revents != 0) {
             auto const signal = task_.signals.next();
             if (!signal || !ends_a_process(*signal)) continue;

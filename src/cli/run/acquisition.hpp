@@ -27,7 +27,7 @@ public:
     [[nodiscard]] outcome run();
 
 private:
-    void listen(std::stop_token over, int wake);
+    void listen(int over);
     [[nodiscard]] outcome refused();
 
     holder_task& task_;
