@@ -35,7 +35,8 @@ lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
       recursive_{recursive},
       owner_{recursive ? options.owner : std::string{}},
       site_{client_->site_for(checked(name))},
-      line_{client_->line_for(terms_of(*client_, name, std::move(options), recursive))} {}
+      line_{client_->line_for(terms_of(*client_, name, std::move(options), recursive))},
+      fast_{!recursive && client_->loop().has_fast_lanes() && line_->on->sharable()} {}
 
 std::shared_ptr<core::line> lock_handle::line() const {
     return line_->on->sharable() ? line_ : std::make_shared<core::line>(line_->on);
@@ -62,6 +63,7 @@ acquired lock_handle::get(bool wait, nanoseconds timeout, std::stop_token const&
 
 acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop) {
     client_->require_usable();
+    if (fast_ && !stop.stop_requested() && lock_fast()) return {core::verdict::granted};
     if (recursive_) {
         if (auto grant = enter_again()) return {core::verdict::granted, std::move(grant)};
     } else if (auto const grant = held_by_this_thread()) {
@@ -75,13 +77,36 @@ acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop)
     return out;
 }
 
+bool lock_handle::lock_fast() {
+    auto const me = this_thread();
+    if (site_->fast_owner.load(std::memory_order_relaxed) == me) return false;
+    using entry = core::fast_lane::entry;
+    auto const visit = line_->lane.enter(base::boot_clock::now());
+    if (visit.how == entry::stuck) client_->loop().release_lane(*line_, visit.generation);
+    if (visit.how != entry::yes) return false;
+    site_->fast_line = line_.get();
+    site_->fast_slot = visit.where;
+    site_->fast_owner.store(me, std::memory_order_relaxed);
+    return true;
+}
+
+// The hold may have been taken up through another mutex object of this name: the site knows.
+bool lock_handle::unlock_fast() {
+    if (site_->fast_owner.load(std::memory_order_relaxed) != this_thread()) return false;
+    auto* const through = site_->fast_line;
+    auto const generation = site_->fast_slot->generation;
+    site_->fast_owner.store({}, std::memory_order_relaxed);  // before the next thread can enter
+    if (!through->lane.leave(generation)) client_->loop().release_lane(*through, generation);
+    return true;
+}
+
 void lock_handle::remember(std::shared_ptr<core::grant> const& grant) {
     std::lock_guard const guard{client_->loop().mutex()};
     site_->holdings.push_back({this_thread(), owner_, grant});
 }
 
 void lock_handle::unlock() {
-    if (!client_->at_home()) return;
+    if (!client_->at_home() || unlock_fast()) return;
     std::shared_ptr<core::grant> ended;
     {
         std::lock_guard const guard{client_->loop().mutex()};
@@ -98,6 +123,8 @@ void lock_handle::unlock() {
 }
 
 std::shared_ptr<core::grant> lock_handle::held_by_this_thread() const {
+    if (site_->fast_owner.load(std::memory_order_relaxed) == this_thread())
+        return site_->fast_slot->held;
     std::lock_guard const guard{client_->loop().mutex()};
     auto const& all = site_->holdings;
     auto const mine =

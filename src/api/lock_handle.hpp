@@ -58,6 +58,8 @@ public:
 private:
     [[nodiscard]] acquired get(bool wait, std::chrono::nanoseconds timeout,
                                std::stop_token const& stop);
+    [[nodiscard]] bool lock_fast();
+    [[nodiscard]] bool unlock_fast();
     void remember(std::shared_ptr<core::grant> const& grant);
     [[nodiscard]] bool is_mine(site::holding const& it) const;
 
@@ -66,6 +68,7 @@ private:
     std::string const owner_;  ///< of a recursive mutex: counts per owner, not per thread
     std::shared_ptr<site> const site_;
     std::shared_ptr<core::line> const line_;  ///< shared; the pattern of its own ones otherwise
+    bool const fast_;                         ///< the fast lane may be tried
 };
 
 }  // namespace detail

@@ -112,7 +112,8 @@ std::shared_ptr<site> session::site_for(std::string_view name) {
         if (auto known = found->second.lock()) return known;
     if (sites_.size() > 64 && (sites_.size() & (sites_.size() - 1)) == 0)
         std::erase_if(sites_, [](auto const& it) { return it.second.expired(); });
-    auto fresh = std::make_shared<site>(site{std::string{name}});
+    auto fresh = std::make_shared<site>();
+    fresh->name = name;
     sites_.insert_or_assign(std::string{name}, fresh);
     return fresh;
 }

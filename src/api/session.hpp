@@ -1,6 +1,7 @@
 // What is behind a client: its loop, and the local knowledge of who holds what.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -28,6 +29,11 @@ struct site {
     };
     std::string name;
     std::vector<holding> holdings{};
+
+    /// The thread that holds the name through a line's fast lane; what follows is that thread's.
+    std::atomic<seam::actor_id> fast_owner{};
+    core::line* fast_line{nullptr};
+    core::fast_lane::slot const* fast_slot{nullptr};
 };
 
 /// Thread-safety: all members may be called from any thread at once.

@@ -28,6 +28,12 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     call.began = now;
     if (closed_) return complete(call, verdict::failed, {errc::closed, "the client is closed"});
     auto& its = *call.in;
+    if (its.now != nullptr && its.now->at == tenure::phase::parked &&
+        unpark(*its.now) == lane_state::free) {
+        its.now->pass = judge_->next_pass(its.now->pass);
+        if (may_pass(*its.now, now)) return give(*its.now, call, now);
+        settle(*its.now, now);
+    }
     if (auto* const it = its.now; it != nullptr && its.on->sharable()) {
         if (its.offered && may_pass(*it, now)) {  // barging: a running thread is first
             its.offered = false;
@@ -92,6 +98,7 @@ void engine::start(std::shared_ptr<line> const& its, base::instant now) {
     tenures_.emplace(it->subject.id.number, it);
     it->of = its;
     its->now = it;
+    if (set_.abilities.parks && its->on->sharable()) it->generation = its->lane.leash().begin();
     submit(*it, now);
 }
 
@@ -158,6 +165,10 @@ void engine::send_submit(tenure& it, base::instant now) {
     it.last_not_after = std::max(it.last_not_after, not_after);
     seam::submit request{{}, wanted && set_.abilities.hand_over, not_after};
     request.claims.push_back(it.subject);
+    if (it.generation != 0) {
+        request.tether = {it.of, &it.of->lane.leash()};
+        request.generation = it.generation;
+    }
     send(verb::submit, std::move(request), it.subject.id.number, now);
 }
 

@@ -42,6 +42,7 @@ void engine::release(std::shared_ptr<grant> const& held, base::instant now, rele
         pass_on(*it, now);
         return answer(release_outcome::released);
     }
+    if (park(*it, now)) return answer(release_outcome::released);
     auto const its = it->of;
     it->releasing = call;
     settle(*it, now);
@@ -153,6 +154,7 @@ void engine::close(base::instant now) {
     for (auto const& [number, it] : tenures_)
         all.push_back(it);
     for (auto* const it : all) {
+        if (it->at == tenure::phase::parked && unpark(*it) == lane_state::gone) continue;
         if (it->at == tenure::phase::ending) continue;
         if (auto const its = it->of) {
             while (!its->calls.empty()) {

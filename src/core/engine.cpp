@@ -64,6 +64,7 @@ base::instant engine::due_of(tenure const& it) const {
             due = std::min(due, it.user->granted() + *it.on->max_hold);
         return due;
     }
+    case phase::parked: return std::min(it.renew_at, it.lost_at());
     case phase::over: return it.surely_over;
     case phase::ending: return std::min(it.asking ? it.answer_by : it.try_at, it.surely_over);
     }
@@ -109,6 +110,11 @@ void engine::on_time(base::instant now) {
 
 void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewals) {
     using phase = tenure::phase;
+    if (it.at == phase::parked) {
+        auto const what = unpark(it);
+        if (what == lane_state::gone) return;
+        if (what == lane_state::free) return settle(it, now);
+    }
     if (it.at == phase::held && now >= it.lost_at())
         return lose(it, "no renewal was confirmed before the deadline", now);
     if (it.at == phase::held && it.user != nullptr && it.on->max_hold &&

@@ -74,6 +74,8 @@ public:
     void release(std::shared_ptr<grant> const& held, base::instant now,
                  release_call* call = nullptr);
     void withdraw(release_call& call);
+    /// Gives back what a thread took up in the fast lane and could not put aside again.
+    void release(line& its, std::uint64_t generation, base::instant now);
 
     void renew(grant& held, std::optional<std::chrono::milliseconds> lease, renew_call& call,
                base::instant now);
@@ -99,7 +101,7 @@ public:
     [[nodiscard]] base::instant next_due() const noexcept;
     /// Whether nothing of ours may be left at the store.
     [[nodiscard]] bool idle() const noexcept { return tenures_.empty(); }
-    [[nodiscard]] metrics const& counters() const noexcept { return metrics_; }
+    [[nodiscard]] metrics const& counters();
     [[nodiscard]] seam::capabilities const& abilities() const noexcept { return set_.abilities; }
 
 private:
@@ -173,6 +175,12 @@ private:
     void finish_renew_calls(tenure& it);
     void on_session(seam::session_changed const& what, base::instant now);
     void on_changed(seam::cell_key const& key, base::instant now);
+
+    // lane.cpp: what is put aside
+    enum class lane_state { free, used, gone };
+    [[nodiscard]] bool park(tenure& it, base::instant now);
+    lane_state unpark(tenure& it);
+    void count_lane(line& its);
 
     // ending.cpp: release and settlement
     void pass_on(tenure& it, base::instant now);

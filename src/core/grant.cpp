@@ -19,6 +19,7 @@ std::string grant::loss_reason() const {
 std::stop_token grant::lost() {
     std::lock_guard const guard{words_};
     if (!watchers_) {
+        watched_.store(true, std::memory_order_relaxed);
         watchers_.emplace();
         // Asked for after the announcement: it fires at once, for there is nobody to call.
         if (said_.load(std::memory_order_acquire) == lease_state::lost && !released_)

@@ -27,7 +27,9 @@ public:
     grant(terms_ptr on, std::uint64_t token, base::instant granted, base::instant lost_at)
         : terms_{std::move(on)}, token_{token}, granted_{granted}, lost_at_{lost_at} {}
 
-    [[nodiscard]] std::uint64_t token() const noexcept { return token_; }
+    [[nodiscard]] std::uint64_t token() const noexcept {
+        return token_.load(std::memory_order_relaxed);
+    }
     [[nodiscard]] terms const& its_terms() const noexcept { return *terms_; }
     [[nodiscard]] base::instant granted() const noexcept { return granted_; }
 
@@ -61,16 +63,21 @@ public:
     /// here on nothing is announced any more. Once only.
     bool release(base::instant now) noexcept;
 
+    /// In the fast lane: the same hold once more, as a new pass. Only while nobody watches it.
+    void renumber(std::uint64_t token) noexcept { token_.store(token, std::memory_order_relaxed); }
+    [[nodiscard]] bool watched() const noexcept { return watched_.load(std::memory_order_relaxed); }
+
     tenure* held_by{nullptr};  ///< null once the store's claim is nobody's business any more
     std::optional<release_outcome> outcome{};  ///< of the first release, for those that come later
 
 private:
     terms_ptr const terms_;
-    std::uint64_t const token_;
+    std::atomic<std::uint64_t> token_;
     base::instant const granted_;
     std::atomic<base::instant> lost_at_;
     std::atomic<lease_state> said_{lease_state::held};
     std::atomic<bool> released_{false};
+    std::atomic<bool> watched_{false};
     mutable std::mutex words_;  // guards reason_ and watchers_
     std::string reason_;
     std::optional<std::stop_source> watchers_;

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "core/call.hpp"
+#include "core/fast_lane.hpp"
 #include "core/grant.hpp"
 #include "core/timed.hpp"
 #include "seam/reply.hpp"
@@ -25,6 +26,7 @@ struct line {
     boost::intrusive::list<acquire_call> calls{};  ///< waiting, first come first
     tenure* now{nullptr};                          ///< the claim that is at the store for them
     std::uint64_t last_token{0};
+    fast_lane lane{};     ///< on a store of this process
     bool offered{false};  ///< `now` is held, nobody uses it, and the first call was nudged
 };
 
@@ -35,6 +37,7 @@ public:
         waiting,     ///< the store said busy; in its line, or waiting to try again
         confirming,  ///< granted, but so late that a renewal must show it is still ours
         held,
+        parked,  ///< put aside in the line's fast lane; a thread may be using it there
         over,    ///< lost, and its holder has not yet let go
         ending,  ///< being settled, by nobody's leave
     };
@@ -75,6 +78,8 @@ public:
     std::shared_ptr<grant> user{};
     std::string gone_hint{};
     boost::intrusive::list<renew_call, boost::intrusive::constant_time_size<false>> renew_calls{};
+
+    std::uint64_t generation{0};  ///< of the line's leash; 0 without one
 
     // The end.
     std::chrono::milliseconds keep_for{0};

@@ -123,6 +123,14 @@ void loop::release_later(std::shared_ptr<core::grant> const& held_grant) noexcep
     after_event(held);
 }
 
+void loop::release_lane(core::line& its, std::uint64_t generation) noexcept {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.release(its, generation, now);
+    send_in_background(now);
+    after_event(held);
+}
+
 void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::release_call& call) {
     guard held{mutex_};
     auto const now = boot_clock::now();

@@ -48,6 +48,8 @@ public:
                                           std::chrono::nanoseconds patience);
     /// Enqueues the release; does not wait for the store.
     void release_later(std::shared_ptr<core::grant> const& held) noexcept;
+    /// The same for what was taken up in a line's fast lane.
+    void release_lane(core::line& its, std::uint64_t generation) noexcept;
     void renew(core::grant& held, std::optional<std::chrono::milliseconds> lease,
                std::chrono::nanoseconds patience);
 
@@ -61,6 +63,7 @@ public:
     /// Guards the engine, and what the session keeps beside it.
     [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
     [[nodiscard]] core::metrics counters();
+    [[nodiscard]] bool has_fast_lanes() const noexcept { return engine_.abilities().parks; }
 
     /// Called with the new state of a watched cell's key, on the notifier thread.
     void on_change(std::function<void(seam::cell_key const&)> call) { changed_ = std::move(call); }

@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "seam/claim.hpp"
+#include "seam/leash.hpp"
 
 namespace holdfast::seam {
 
@@ -32,8 +34,10 @@ struct hello {};
 /// Wants all of the claims or none. -> granted | queued | refused
 struct submit {
     claim_list claims;
-    bool queue{false};       ///< join the line where they are busy; only with one claim
-    store_time not_after{};  ///< takes no effect later than this: it was given up by then
+    bool queue{false};                ///< join the line where they are busy; only with one claim
+    store_time not_after{};           ///< takes no effect later than this: it was given up by then
+    std::shared_ptr<leash> tether{};  ///< for a store that `parks`; the others do not look at it
+    std::uint64_t generation{0};      ///< of the tether
 };
 
 /// Ends claims, held or waiting, whoever was first. -> settled

@@ -22,9 +22,11 @@ struct entry {
     bool held{false};
     bool kept{false};  ///< released early under a minimum hold: nobody's, but in the way
     seam::sequence number{};
-    seam::store_time since{};    ///< granted, or arrived in the line
-    seam::store_time began{};    ///< the lease's last beginning
-    seam::store_time expires{};  ///< for a waiter: it counts as dead from here on
+    seam::store_time since{};               ///< granted, or arrived in the line
+    seam::store_time began{};               ///< the lease's last beginning
+    seam::store_time expires{};             ///< for a waiter: it counts as dead from here on
+    std::shared_ptr<seam::leash> tether{};  ///< by which its client may put it aside
+    std::uint64_t generation{0};
 };
 
 /// What all claims and cells of one name have in common.

@@ -31,7 +31,7 @@ seam::reply_body rules::apply(seam::submit const& what) {
             if (auto no = disagreement(*record, *wanted.spec)) return std::move(*no);
             bool const ours = books_.find(*record, wanted.id) != nullptr;
             if (!ours && !admits(*record, wanted)) {
-                if (what.queue && what.claims.size() == 1) return join_line(*record, wanted);
+                if (what.queue && what.claims.size() == 1) return join_line(*record, wanted, what);
                 return seam::refused{.blocked_for = blocked_for(*record), .index = records.size()};
             }
         }
@@ -45,7 +45,7 @@ seam::reply_body rules::apply(seam::submit const& what) {
             if (!before->held) return seam::queued{.blocked_for = blocked_for(record)};
             out.grants.push_back(grant_of(record, *before));
         } else {
-            out.grants.push_back(hold(record, wanted));
+            out.grants.push_back(hold(record, wanted, what));
         }
     }
     return out;
@@ -85,35 +85,37 @@ bool rules::admits(name_record& record, seam::claim const& wanted) {
     return !behind_line && fits(record, spec.mode, spec.permits);
 }
 
-seam::grant rules::hold(name_record& record, seam::claim const& wanted) {
-    // A second claim of one explicit owner joins the hold that is there, with its token.
-    auto const* const joined =
-        wanted.spec->mode == claim_mode::exclusive ? books_.soonest_holder(record) : nullptr;
+entry rules::entry_for(seam::claim const& wanted, seam::submit const& how) const {
     entry made{.subject = wanted,
                .who = self_,
                .mode = wanted.spec->mode,
                .permits = wanted.spec->permits};
-    made.held = true;
-    made.number = joined != nullptr ? joined->number : books_.next_sequence();
     made.since = made.began = now_;
     made.expires = now_ + wanted.spec->lease;
+    made.tether = how.tether;
+    made.generation = how.generation;
+    return made;
+}
+
+seam::grant rules::hold(name_record& record, seam::claim const& wanted, seam::submit const& how) {
+    // A second claim of one explicit owner joins the hold that is there, with its token.
+    auto const* const joined =
+        wanted.spec->mode == claim_mode::exclusive ? books_.soonest_holder(record) : nullptr;
+    auto made = entry_for(wanted, how);
+    made.held = true;
+    made.number = joined != nullptr ? joined->number : books_.next_sequence();
     count_held(record, made, +1);
     auto const& kept = books_.add(record, std::move(made));
     books_.save(record);
     return grant_of(record, kept);
 }
 
-seam::reply_body rules::join_line(name_record& record, seam::claim const& wanted) {
+seam::reply_body rules::join_line(name_record& record, seam::claim const& wanted,
+                                  seam::submit const& how) {
     bool const first = record.waiters == 0;
     ++record.waiters;
     if (wanted.spec->order == ordering::fair) ++record.fair_waiters;
-    entry made{.subject = wanted,
-               .who = self_,
-               .mode = wanted.spec->mode,
-               .permits = wanted.spec->permits};
-    made.since = made.began = now_;
-    made.expires = now_ + wanted.spec->lease;
-    books_.add(record, std::move(made));
+    books_.add(record, entry_for(wanted, how));
     books_.save(record);
     if (first) {
         if (auto const* const holder = books_.soonest_holder(record);
@@ -239,7 +241,7 @@ name_record* rules::live(seam::claim_spec const& spec) {
 
 void rules::settle_time(name_record& record) {
     if (record.cells > 0) books_.purge_cells(record, now_);
-    bool freed = false;
+    bool freed = record.holders == 1 && recall(record);
     while (record.holders > 0) {
         auto* const soonest = books_.soonest_holder(record);
         if (soonest->expires > now_) break;
@@ -248,6 +250,15 @@ void rules::settle_time(name_record& record) {
     }
     // The first waiter may have died: nobody behind it, and no reader, may wait for a corpse.
     if (freed || record.waiters > 0) move_line(record);
+}
+
+// A hold that its client has put aside is free for whoever asks. One in use is marked: its client
+// must not put it aside any more without asking.
+bool rules::recall(name_record& record) {
+    auto* const holder = books_.soonest_holder(record);
+    if (holder->tether == nullptr || !holder->tether->reclaim(holder->generation)) return false;
+    end(record, *holder, nullptr);
+    return true;
 }
 
 void rules::move_line(name_record& record) {
@@ -276,6 +287,7 @@ void rules::move_line(name_record& record) {
 
 // `why` is told to the claim's client; nullptr when the client itself asked for the end.
 void rules::end(name_record& record, entry& ended, char const* why) {
+    if (ended.tether != nullptr) ended.tether->revoke(ended.generation);
     if (ended.held) {
         count_held(record, ended, -1);
     } else {

@@ -52,8 +52,10 @@ private:
     [[nodiscard]] bool admits(name_record& record, seam::claim const& wanted);
     [[nodiscard]] bool fits(name_record const& record, claim_mode mode,
                             std::uint32_t permits) const;
-    seam::grant hold(name_record& record, seam::claim const& wanted);
-    seam::reply_body join_line(name_record& record, seam::claim const& wanted);
+    [[nodiscard]] entry entry_for(seam::claim const& wanted, seam::submit const& how) const;
+    seam::grant hold(name_record& record, seam::claim const& wanted, seam::submit const& how);
+    seam::reply_body join_line(name_record& record, seam::claim const& wanted,
+                               seam::submit const& how);
     [[nodiscard]] seam::grant grant_of(name_record const& record, entry const& held) const;
     [[nodiscard]] std::chrono::milliseconds blocked_for(name_record& record);
     seam::renewal renew_one(seam::renew::item const& item);
@@ -61,6 +63,7 @@ private:
 
     void end(name_record& record, entry& ended, char const* why);
     void count_held(name_record& record, entry const& held, int by);
+    bool recall(name_record& record);
     void move_line(name_record& record);
     void tidy(name_record& record);
     void tell(seam::client_id to, seam::notice what);

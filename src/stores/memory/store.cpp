@@ -21,7 +21,7 @@ public:
 
     ~store() override { shut(); }
 
-    seam::capabilities abilities() const override { return {.instant = true}; }
+    seam::capabilities abilities() const override { return {.instant = true, .parks = true}; }
 
     std::optional<seam::reply> send(seam::request_id, seam::request what) noexcept override {
         return space_->handle(self_, what);
