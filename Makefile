@@ -15,7 +15,7 @@ help: ## list these words
 demo: ## watch processes share an account under one lock while some are killed or stopped
 	@tools/setup demo
 	@cmake --preset release --log-level=WARNING
-	@cmake --build --preset release --parallel $(JOBS)
+	@cmake --build --preset release --parallel $(JOBS) --target holdfast_demo
 	@tools/demo
 
 test: ## all tests in the dev build, then unit tests and some seeds under the sanitizers
