@@ -1,0 +1,14 @@
+#include "simulation/checkers/all.hpp"
+
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+void add_all_checkers(world& where) {
+    for (auto* const make :
+         {&make_exclusion, &make_early_loss, &make_persistence, &make_fencing, &make_calls,
+          &make_leftovers, &make_wake_up, &make_order, &make_honesty, &make_passes})
+        where.checkers.push_back(make(where));
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,38 @@
+#include "simulation/checkers/all.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+class exclusion final : public checker {
+public:
+    using checker::checker;
+    char const* name() const override { return "exclusion"; }
+
+    void granted(store_hold const& fresh, bool) override {
+        auto const others = here().seen.holders(fresh.spec->name, here().store.now());
+        std::uint64_t permits = fresh.spec->permits;
+        for (auto const* const other : others) {
+            if (other->id == fresh.id) continue;
+            permits += other->spec->permits;
+            // What is kept for a minimum hold is nobody's, also not its former owner's.
+            bool const in_the_way = other->kept ? fresh.spec->mode != claim_mode::permits &&
+                                                      (fresh.spec->mode == claim_mode::exclusive ||
+                                                       other->spec->mode == claim_mode::exclusive)
+                                                : conflicting(*fresh.spec, *other->spec);
+            if (in_the_way)
+                fail("'" + fresh.spec->name + "' was granted to " + here().short_name(fresh.id) +
+                     " while " + here().short_name(other->id) + " has it");
+        }
+        if (fresh.spec->mode == claim_mode::permits && permits > fresh.spec->limit)
+            fail("'" + fresh.spec->name + "' has given " + std::to_string(permits) +
+                 " permits of " + std::to_string(fresh.spec->limit));
+    }
+};
+
+}  // namespace
+
+checker_ptr make_exclusion(world& where) { return std::make_unique<exclusion>(where); }
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,179 @@
+#include "simulation/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulation/user.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+drift_clock draw_clock(world& where) {
+    auto const drift = where.plan.drift;
+    auto const offset = std::chrono::nanoseconds{where.random.below(100'000'000'000'000'000)};
+    auto const range = static_cast<std::uint64_t>(2 * drift + 1);
+    // The extremes are where deadlines are tight.
+    if (where.random.one_in(3)) return {offset, where.random.one_in(2) ? drift : -drift};
+    return {offset, static_cast<std::int64_t>(where.random.below(range)) - drift};
+}
+
+}  // namespace
+
+client::client(world& where, std::size_t index)
+    : world_{where},
+      index_{index},
+      self_{std::make_shared<seam::identity>(
+          seam::identity{seam::client_id{where.random.next()}, "host", 1, "c"})},
+      clock_{draw_clock(where)},
+      net_{where, *this} {
+    core::engine::settings with;
+    with.self = self_->id;
+    with.abilities.hand_over = where.plan.hand_over;
+    with.patience = where.plan.patience;
+    with.request_timeout = where.plan.request_timeout;
+    with.seed = where.random.next();
+    with.judge = where.broken.judge;
+    engine_ = std::make_unique<core::engine>(std::move(with));
+}
+
+client::~client() {
+    alive_ = false;
+    engine_->close(now());
+    engine_.reset();  // before the users, whose calls it may know
+}
+
+base::instant client::now() const noexcept { return clock_.read(world_.time.now()); }
+
+void client::at(moment when, std::function<void()> what) {
+    world_.time.at(when, [this, what = std::move(what)]() mutable {
+        if (!alive_) return;
+        if (stopped_) return backlog_.push_back(std::move(what));
+        what();
+        pump();
+    });
+}
+
+void client::hear(seam::request_id id, seam::reply const& reply) {
+    world_.note([&] { return world_.name_of(*this) + " hears " + world_.words(id, reply); });
+    learn(id, reply);
+    engine_->on_reply(id, reply, now());
+}
+
+void client::hear(seam::notice const& what) {
+    world_.note([&] { return world_.name_of(*this) + " is told " + world_.words(what); });
+    if (auto const* const crowd = std::get_if<seam::name_contended>(&what)) {
+        if (auto const found = contended_.find(crowd->id); found != contended_.end())
+            found->second = true;
+    } else if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
+        contended_.try_emplace(granted->id, granted->held.contended);
+    }
+    engine_->on_notice(what, now());
+}
+
+// Mirrors what the engine can know about others who wait, to judge what it does with it.
+void client::learn(seam::request_id id, seam::reply const& reply) {
+    auto const found = asked_.find(id);
+    if (found == asked_.end()) return;
+    auto const claims = std::move(found->second);
+    asked_.erase(found);
+    if (auto const* const granted = std::get_if<seam::granted>(&reply.body)) {
+        contended_.try_emplace(claims.front(), granted->grants.front().contended);
+    } else if (auto const* const renewed = std::get_if<seam::renewed>(&reply.body)) {
+        for (std::size_t i = 0; i < claims.size() && i < renewed->items.size(); ++i)
+            if (renewed->items[i].now == seam::renewal::status::alive)
+                contended_[claims[i]] = renewed->items[i].held.contended;
+    }
+}
+
+bool client::knows_contended(seam::claim_id id) const {
+    auto const found = contended_.find(id);
+    return found != contended_.end() && found->second;
+}
+
+std::shared_ptr<core::line> client::line_for(core::terms_ptr const& terms) {
+    if (!terms->sharable()) return std::make_shared<core::line>(terms);
+    for (auto const& it : lines_)
+        if (it->on->same_line(*terms)) return it;
+    return lines_.emplace_back(std::make_shared<core::line>(terms));
+}
+
+void client::remember(core::engine::outgoing const& out) {
+    world_.note([&] { return world_.name_of(*this) + " sends " + world_.words(out); });
+    if (auto const* const submit = std::get_if<seam::submit>(&out.what)) {
+        asked_[out.id] = {submit->claims.front().id};
+    } else if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
+        auto& claims = asked_[out.id];
+        for (auto const& item : renew->items) {
+            claims.push_back(item.subject.id);
+            world_.tell([&](checker& it) { it.renewal_sent(item.subject.id); });
+        }
+    }
+}
+
+void client::pump() {
+    auto todo = std::exchange(engine_->todo, {});
+    for (auto& out : todo.requests) {
+        remember(out);
+        net_.send(std::move(out));
+    }
+    for (auto const& grant : todo.losses)
+        world_.announce(*grant);
+    for (auto const& question : todo.questions) {
+        at(world_.time.now() + world_.draw(std::chrono::milliseconds{1}), [this, question] {
+            engine_->answer_retry(question.ticket, question.policy_of->retry(question.about),
+                                  now());
+        });
+    }
+    arm();
+}
+
+void client::arm() {
+    auto const due = engine_->next_due();
+    if (due == armed_for_) return;
+    armed_for_ = due;
+    auto const mine = ++timer_;
+    if (due == base::never) return;
+    auto const late = world_.draw(world_.plan.timer_lateness);
+    at(std::max(clock_.when(due), world_.time.now()) + late, [this, mine] {
+        if (mine != timer_) return;
+        armed_for_ = base::never;
+        engine_->on_time(now());
+    });
+}
+
+void client::pause(moment until) {
+    if (!alive_ || stopped_) return;
+    world_.note([&] { return world_.name_of(*this) + " is stopped"; });
+    stopped_ = true;
+    stopped_until_ = until;
+    world_.time.at(until, [this] { resume(); });
+}
+
+void client::resume() {
+    if (!alive_ || !stopped_) return;
+    world_.note([&] { return world_.name_of(*this) + " goes on"; });
+    stopped_ = false;
+    stopped_until_ = world_.time.now();
+    // Its timer thread or its I/O may be the first to run.
+    if (world_.random.one_in(2)) {
+        engine_->on_time(now());
+        pump();
+    }
+    for (auto const& what : std::exchange(backlog_, {})) {
+        what();
+        pump();
+    }
+}
+
+void client::kill() {
+    if (!alive_) return;
+    world_.note([&] { return world_.name_of(*this) + " is killed"; });
+    alive_ = false;
+    backlog_.clear();
+    for (auto const& it : users)
+        it->vanish();
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,80 @@
+// A simulated client: one engine with its own clock and connection, which can be stopped and killed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "simulation/drift_clock.hpp"
+#include "simulation/link.hpp"
+
+namespace holdfast::simulation {
+
+class user;
+class world;
+
+class client {
+public:
+    client(world& where, std::size_t index);
+    ~client();
+    client(client const&) = delete;
+    client& operator=(client const&) = delete;
+
+    [[nodiscard]] std::size_t index() const noexcept { return index_; }
+    [[nodiscard]] std::shared_ptr<seam::identity const> const& self() const noexcept {
+        return self_;
+    }
+    [[nodiscard]] core::engine& engine() noexcept { return *engine_; }
+    [[nodiscard]] link& net() noexcept { return net_; }
+    [[nodiscard]] drift_clock& clock() noexcept { return clock_; }
+    [[nodiscard]] base::instant now() const noexcept;
+    [[nodiscard]] bool alive() const noexcept { return alive_; }
+    [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+    /// Until when it was last stopped: what is late may be excused by it.
+    [[nodiscard]] moment stopped_until() const noexcept { return stopped_until_; }
+
+    /// Does something in the client's process: not while it is stopped, never after its death.
+    void at(moment when, std::function<void()> what);
+
+    void hear(seam::request_id id, seam::reply const& reply);
+    void hear(seam::notice const& what);
+
+    /// The line for these terms: shared where threads may pass the hold to each other.
+    [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms_ptr const& terms);
+
+    void pause(moment until);
+    void resume();
+    void kill();
+
+    /// Whether the client knows that somebody else waits for what this claim holds.
+    [[nodiscard]] bool knows_contended(seam::claim_id id) const;
+    void forget_contended(seam::claim_id id) { contended_.erase(id); }
+
+    std::vector<std::unique_ptr<user>> users;
+
+private:
+    void pump();
+    void arm();
+    void remember(core::engine::outgoing const& out);
+    void learn(seam::request_id id, seam::reply const& reply);
+
+    world& world_;
+    std::size_t const index_;
+    std::shared_ptr<seam::identity const> self_;
+    drift_clock clock_;
+    link net_;
+    std::unique_ptr<core::engine> engine_;
+    std::vector<std::shared_ptr<core::line>> lines_;
+    std::map<seam::request_id, std::vector<seam::claim_id>> asked_;
+    std::map<seam::claim_id, bool> contended_;
+    std::vector<std::function<void()>> backlog_;
+    base::instant armed_for_{base::never};
+    std::uint64_t timer_{0};
+    moment stopped_until_{0};
+    bool alive_{true};
+    bool stopped_{false};
+};
+
+}  // namespace holdfast::simulation

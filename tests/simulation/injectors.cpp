@@ -1,0 +1,109 @@
+#include "simulation/injectors.hpp"
+
+#include <functional>
+
+#include "simulation/workload.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// A fault lasts a moment, about a lease, or long.
+moment draw_span(world& where) {
+    switch (where.random.below(3)) {
+    case 0: return where.draw(milliseconds{50});
+    case 1: return where.draw(moment{where.plan.lease_max} * 2);
+    default: return where.draw(milliseconds{4'000});
+    }
+}
+
+client* draw_client(world& where) {
+    auto& all = where.clients;
+    for (int tries = 0; tries < 8; ++tries) {
+        auto& it = *all[where.random.below(all.size())];
+        if (it.alive()) return &it;
+    }
+    return nullptr;
+}
+
+void plan(world& where, int count, std::function<void()> const& fault) {
+    for (int i = 0; i < count; ++i)
+        where.time.at(where.draw(where.plan.chaos), [&where, fault] {
+            if (where.faults_on) fault();
+        });
+}
+
+void evict(world& where) {
+    seam::evict what{.name = "lock/" + std::to_string(where.random.below(where.plan.names))};
+    where.store.receive(std::make_shared<seam::identity const>(), what, [](seam::reply const&) {});
+}
+
+void kill(world& where) {
+    if (auto* const it = draw_client(where)) {
+        it->kill();
+        add_working_client(where);
+    }
+}
+
+void close(world& where) {
+    if (auto* const it = draw_client(where); it != nullptr && !it->stopped()) {
+        it->at(where.time.now(), [it] {
+            for (auto const& user : it->users)
+                user->retire();
+            it->engine().close(it->now());
+        });
+        add_working_client(where);
+    }
+}
+
+void plan_client_faults(world& where) {
+    auto const& its = where.plan;
+    plan(where, its.cuts, [&where] {
+        if (auto* const it = draw_client(where)) it->net().cut();
+    });
+    plan(where, its.partitions, [&where] {
+        auto* const it = draw_client(where);
+        bool const lose = where.random.one_in(2);
+        if (it != nullptr) it->net().part(where.time.now() + draw_span(where), lose);
+    });
+    plan(where, its.pauses, [&where] {
+        if (auto* const it = draw_client(where)) it->pause(where.time.now() + draw_span(where));
+    });
+    plan(where, its.kills, [&where] { kill(where); });
+    plan(where, its.closes, [&where] { close(where); });
+    plan(where, its.wild_clocks, [&where] {
+        auto* const it = draw_client(where);
+        auto const drift = static_cast<std::int64_t>(where.random.below(900'000)) - 450'000;
+        if (it != nullptr) it->clock().change_rate(where.time.now(), drift);
+    });
+}
+
+}  // namespace
+
+void inject(world& where) {
+    auto const& its = where.plan;
+    plan_client_faults(where);
+    plan(where, its.silences, [&where] {
+        bool const lose = where.random.one_in(2);
+        where.store.fall_silent(where.time.now() + draw_span(where), lose);
+    });
+    plan(where, its.restarts, [&where] { where.store.restart(true); });
+    plan(where, its.soft_restarts, [&where] { where.store.restart(false); });
+    plan(where, its.evictions, [&where] { evict(where); });
+    plan(where, its.store_jumps,
+         [&where] { where.store.jump(std::chrono::microseconds{where.random.below(5'000'000)}); });
+}
+
+void heal(world& where) {
+    where.faults_on = false;
+    where.store.wake();
+    for (auto const& it : where.clients) {
+        it->net().mend();
+        it->resume();
+    }
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,101 @@
+#include "simulation/link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+}  // namespace
+
+void link::send(core::engine::outgoing out) {
+    auto const id = out.id;
+    open_.insert(id);
+    auto const fate = on_request ? on_request(out.what) : script{};
+    if (lost(requests) || fate.lose_request) return drop(id);
+    auto const when = arrival(requests, fate.delay_request);
+    world_.time.at(when, [this, id, what = std::move(out.what), fate] { arrive(id, what, fate); });
+}
+
+void link::arrive(seam::request_id id, seam::request const& what, script const& fate) {
+    auto& store = world_.store;
+    auto const self = client_.self();
+    if (world_.strikes(world_.plan.duplicate)) {
+        // Carried out, its answer lost, and carried out again later.
+        store.receive(self, what, [](seam::reply const&) {});
+        auto const later = milliseconds{world_.random.below(2'000)};
+        bool const heard = world_.random.one_in(2);
+        world_.time.in(later, [this, self, id, what, fate, heard] {
+            world_.store.receive(self, what, [this, id, fate, heard](seam::reply reply) {
+                if (heard) answer(id, std::move(reply), fate);
+            });
+        });
+        return;
+    }
+    store.receive(self, what,
+                  [this, id, fate](seam::reply reply) { answer(id, std::move(reply), fate); });
+}
+
+void link::answer(seam::request_id id, seam::reply reply, script const& fate) {
+    if (lost(replies) || fate.lose_reply) return drop(id);
+    client_.at(arrival(replies, fate.delay_reply),
+               [this, id, reply = std::move(reply)] { deliver(id, reply); });
+}
+
+void link::deliver(seam::request_id id, seam::reply const& reply) {
+    if (open_.erase(id) > 0) client_.hear(id, reply);
+}
+
+void link::push(seam::notice what) {
+    if (lost(notices)) return;
+    moment stall{0};
+    if (on_notice) stall = on_notice(what);
+    if (stall == moment::max()) return;
+    if (world_.strikes(world_.plan.stalled_notice)) stall += world_.draw(world_.plan.stall_max);
+    client_.at(arrival(notices, stall), [this, what = std::move(what)] { client_.hear(what); });
+}
+
+bool link::lost(stream which) {
+    if (world_.time.now() < parted_until_ && losing_) return true;
+    auto const chance = world_.plan.drop;
+    return world_.strikes(which == notices ? chance : chance / 2);
+}
+
+moment link::arrival(stream which, moment delay) {
+    auto const& plan = world_.plan;
+    auto const from = std::max(world_.time.now(), parted_until_);
+    auto when = from + plan.latency_min + world_.draw(plan.latency_max - plan.latency_min) + delay;
+    if (world_.strikes(plan.spike)) when += world_.draw(plan.spike_max);
+    if (!plan.reorder) when = std::max(when, last_[which]);
+    last_[which] = when;
+    return when;
+}
+
+// A lost message: the client learns of it soon, or never.
+void link::drop(seam::request_id id) {
+    if (world_.random.below(10'000) < world_.plan.silent_drop) return;
+    client_.at(world_.time.now() + world_.draw(milliseconds{50}),
+               [this, id] { fail(id, "the connection broke"); });
+}
+
+void link::fail(seam::request_id id, char const* why) {
+    deliver(id, {{}, seam::failure{{errc::store_unavailable, why}}});
+}
+
+void link::cut() {
+    for (auto const id : open_)
+        client_.at(world_.time.now() + world_.draw(milliseconds{5}),
+                   [this, id] { fail(id, "the connection was cut"); });
+}
+
+void link::part(moment until, bool lose) {
+    parted_until_ = std::max(parted_until_, until);
+    losing_ = lose;
+}
+
+}  // namespace holdfast::simulation

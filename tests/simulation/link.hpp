@@ -1,0 +1,58 @@
+// The connection of one client to the store: requests one way, replies and notices the other.
+#pragma once
+
+#include <set>
+
+#include "core/engine.hpp"
+#include "simulation/timeline.hpp"
+
+namespace holdfast::simulation {
+
+class client;
+class world;
+
+/// Keeps the seam's word: each request is answered at most once, and a failure says nothing about
+/// whether it was carried out.
+class link {
+public:
+    link(world& where, client& whose) : world_{where}, client_{whose} {}
+
+    void send(core::engine::outgoing out);
+    void push(seam::notice what);
+
+    /// All requests without an answer fail. Those under way may still arrive.
+    void cut();
+    /// Nothing passes until then. It is lost, or arrives afterwards.
+    void part(moment until, bool lose);
+    void mend() noexcept { parted_until_ = moment{0}; }
+
+    /// What the next message will suffer, for scripted tests.
+    struct script {
+        bool lose_request{false};
+        bool lose_reply{false};
+        moment delay_request{0};
+        moment delay_reply{0};
+    };
+    std::function<script(seam::request const&)> on_request{};
+    std::function<moment(seam::notice const&)> on_notice{};  ///< its delay; max() loses it
+
+private:
+    enum stream { requests, replies, notices };
+
+    [[nodiscard]] bool lost(stream which);
+    [[nodiscard]] moment arrival(stream which, moment delay);
+    void drop(seam::request_id id);
+    void fail(seam::request_id id, char const* why);
+    void arrive(seam::request_id id, seam::request const& what, script const& fate);
+    void answer(seam::request_id id, seam::reply reply, script const& fate);
+    void deliver(seam::request_id id, seam::reply const& reply);
+
+    world& world_;
+    client& client_;
+    std::set<seam::request_id> open_;
+    moment last_[3]{};
+    moment parted_until_{0};
+    bool losing_{false};
+};
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,101 @@
+#include "simulation/profile.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+int few(base::random& random, std::uint64_t most) {
+    return 1 + static_cast<int>(random.below(most));
+}
+
+void draw_network(profile& out, base::random& random) {
+    out.latency_max = microseconds{200 + random.below(random.one_in(3) ? 40'000 : 3'000)};
+    out.reorder = random.one_in(4);
+    out.silent_drop = static_cast<unsigned>(random.below(10'001));
+    if (random.one_in(2)) out.drop = 1U << random.below(12);
+    if (random.one_in(3)) out.duplicate = 1U << random.below(12);
+    if (random.one_in(3)) {
+        out.spike = 1U << random.below(10);
+        out.spike_max = milliseconds{50 + random.below(4'000)};
+    }
+    if (random.one_in(3)) {
+        out.stalled_notice = 1U << random.below(13);
+        out.stall_max = milliseconds{50 + random.below(4'000)};
+    }
+    if (random.one_in(3)) out.cuts = few(random, 10);
+    if (random.one_in(3)) out.partitions = few(random, 4);
+}
+
+void draw_faults(profile& out, base::random& random) {
+    if (random.one_in(4)) out.silences = few(random, 3);
+    if (random.one_in(6)) out.restarts = few(random, 3);
+    if (random.one_in(5)) out.soft_restarts = few(random, 3);
+    if (random.one_in(5)) out.evictions = few(random, 6);
+    if (random.one_in(3)) out.pauses = few(random, 6);
+    if (random.one_in(4)) out.kills = few(random, 3);
+    if (random.one_in(6)) out.closes = few(random, 2);
+    if (random.one_in(12)) out.store_jumps = few(random, 3);
+    if (random.one_in(12)) out.wild_clocks = few(random, 3);
+}
+
+}  // namespace
+
+profile draw_profile(base::random& random) {
+    profile out;
+    out.clients = 1 + random.below(4);
+    out.users = 1 + random.below(5);
+    out.names = 1 + random.below(3);
+    out.hand_over = !random.one_in(4);
+    out.mixed_kinds = random.one_in(3);
+    out.fair_only = random.one_in(6);
+    out.timer_lateness = microseconds{random.below(1'500)};
+    out.request_timeout = milliseconds{100 + random.below(3'000)};
+    out.patience = milliseconds{500 + random.below(10'000)};
+    out.lease_min = milliseconds{50 + random.below(200)};
+    out.lease_max = out.lease_min + milliseconds{random.below(random.one_in(2) ? 500 : 3'000)};
+    out.chaos = milliseconds{2'000 + random.below(6'000)};
+    if (random.one_in(8)) {  // nothing goes wrong, and nothing may be excused
+        out.latency_max = microseconds{200 + random.below(3'000)};
+        return out;
+    }
+    draw_network(out, random);
+    draw_faults(out, random);
+    return out;
+}
+
+std::string profile::text() const {
+    std::string out = std::to_string(clients) + " clients of " + std::to_string(users) +
+                      " users on " + std::to_string(names) + " names, leases of " +
+                      std::to_string(lease_min.count()) + " to " +
+                      std::to_string(lease_max.count()) + " ms, latency up to " +
+                      std::to_string(latency_max.count() / 1'000) + " us";
+    auto const add = [&](char const* what, std::int64_t count) {
+        if (count != 0) out += std::string{", "} + what + " " + std::to_string(count);
+    };
+    add("no hand-over", hand_over ? 0 : 1);
+    add("reorder", reorder ? 1 : 0);
+    add("mixed kinds", mixed_kinds ? 1 : 0);
+    add("fair only", fair_only ? 1 : 0);
+    add("drop", drop);
+    add("duplicate", duplicate);
+    add("spike", spike);
+    add("stalled notices", stalled_notice);
+    add("cuts", cuts);
+    add("partitions", partitions);
+    add("silences", silences);
+    add("restarts", restarts);
+    add("soft restarts", soft_restarts);
+    add("evictions", evictions);
+    add("pauses", pauses);
+    add("kills", kills);
+    add("closes", closes);
+    add("store jumps", store_jumps);
+    add("wild clocks", wild_clocks);
+    return out;
+}
+
+}  // namespace holdfast::simulation

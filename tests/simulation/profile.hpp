@@ -1,0 +1,76 @@
+// A profile: what one run is made of, drawn from its seed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "simulation/timeline.hpp"
+
+namespace holdfast::simulation {
+
+/// Chances are per 10,000 messages, counts are per run.
+struct profile {
+    // The network.
+    moment latency_min{std::chrono::microseconds{50}};
+    moment latency_max{std::chrono::milliseconds{2}};
+    bool reorder{false};
+    unsigned drop{0};
+    unsigned silent_drop{5'000};  ///< of the drops: those of which the client is not told
+    unsigned duplicate{0};        ///< carried out, reply lost, carried out again
+    unsigned spike{0};
+    moment spike_max{0};
+    unsigned stalled_notice{0};
+    moment stall_max{0};
+    int cuts{0};
+    int partitions{0};
+
+    // The store.
+    bool hand_over{true};
+    int silences{0};
+    int restarts{0};       ///< empty, at a later time of the wall clock
+    int soft_restarts{0};  ///< keeping its state: only the connections end
+    int evictions{0};
+    int store_jumps{0};  ///< outside the fault model
+
+    // The clients.
+    std::size_t clients{2};
+    std::size_t users{3};
+    std::size_t names{1};
+    std::int64_t drift{9'900};  ///< parts per million, at most
+    int pauses{0};
+    int kills{0};
+    int closes{0};
+    int wild_clocks{0};  ///< outside the fault model
+    moment timer_lateness{std::chrono::microseconds{200}};
+    std::chrono::milliseconds request_timeout{3'000};
+    std::chrono::milliseconds patience{10'000};
+
+    // The work.
+    std::chrono::milliseconds lease_min{50};
+    std::chrono::milliseconds lease_max{3'000};
+    bool mixed_kinds{false};  ///< readers and permits as well
+    bool options{true};       ///< draws the rarer options too
+    bool fair_only{false};
+
+    moment chaos{std::chrono::seconds{6}};
+
+    /// Whether the promises that depend on honest clocks are to be kept.
+    [[nodiscard]] bool within_fault_model() const noexcept {
+        return store_jumps == 0 && wild_clocks == 0;
+    }
+    [[nodiscard]] bool faultless() const noexcept {
+        return drop + duplicate + spike + stalled_notice == 0 &&
+               cuts + partitions + silences + restarts + soft_restarts + evictions + store_jumps +
+                       pauses + kills + closes + wild_clocks ==
+                   0;
+    }
+    [[nodiscard]] std::string text() const;
+};
+
+/// A swarm: each run has some faults and not others, so that none hides another.
+[[nodiscard]] profile draw_profile(base::random& random);
+
+}  // namespace holdfast::simulation

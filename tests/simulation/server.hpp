@@ -1,0 +1,53 @@
+// The simulated store: the reference machine on the store's own clock, which can fall silent,
+// restart, and be told to misunderstand.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "seam/store.hpp"
+#include "simulation/timeline.hpp"
+#include "simulation/variant.hpp"
+#include "stores/memory/space.hpp"
+
+namespace holdfast::simulation {
+
+class world;
+
+class server {
+public:
+    using identity_ptr = std::shared_ptr<seam::identity const>;
+    using answer_to = std::function<void(seam::reply)>;
+
+    server(world& where, variant broken);
+
+    [[nodiscard]] seam::store_time clock(moment when) const noexcept;
+    [[nodiscard]] seam::store_time now() const noexcept;
+    /// The first moment of true time at which the store's clock shows `shown`.
+    [[nodiscard]] moment when(seam::store_time shown) const noexcept;
+
+    /// Carries out a request that has arrived, now or when the store speaks again.
+    void receive(identity_ptr const& from, seam::request what, answer_to answer);
+
+    /// Answers nothing until then. What arrives meanwhile is lost, or done at the end.
+    void fall_silent(moment until, bool lose);
+    void restart(bool empty);
+    void jump(std::chrono::microseconds forward);
+    void wake() noexcept { silent_until_ = moment{0}; }
+
+    /// Names, cells and bars that are stored.
+    [[nodiscard]] std::size_t size() const noexcept { return machine_->size(); }
+
+private:
+    void carry_out(identity_ptr const& from, seam::request what, answer_to const& answer);
+
+    world& world_;
+    variant const broken_;
+    std::chrono::microseconds offset_;
+    moment silent_until_{0};
+    bool losing_{false};
+    std::unique_ptr<stores::memory::machine> machine_;
+};
+
+}  // namespace holdfast::simulation

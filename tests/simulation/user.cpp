@@ -1,0 +1,190 @@
+#include "simulation/user.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/tenure.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+user::user(world& where, client& home, std::uint64_t number, habit its)
+    : world_{where}, home_{home}, number_{number}, habit_{std::move(its)} {}
+
+user::~user() = default;
+
+void user::later(moment delay, std::function<void()> what) {
+    home_.at(world_.time.now() + delay, std::move(what));
+}
+
+void user::start() {
+    later(world_.draw(habit_.think), [this] { take_up(); });
+}
+
+void user::think() {
+    if (retired_ || scripted) return;
+    later(world_.draw(habit_.think) + std::chrono::microseconds{1}, [this] { take_up(); });
+}
+
+void user::take_up() {
+    if (retired_ || call_ != nullptr || hold_ != nullptr) return;
+    bool const wait = !world_.percent(habit_.tries);
+    bool const limited = world_.percent(habit_.deadlines);
+    auto const limit = world_.draw(habit_.deadline) + std::chrono::microseconds{100};
+    acquire(wait, limited ? home_.now() + limit : base::never);
+    if (call_ == nullptr || !world_.percent(habit_.stops)) return;
+    later(world_.draw(habit_.deadline), [this, mine = turn_] {
+        if (mine == turn_) stop_waiting();
+    });
+}
+
+// --- acquiring ---------------------------------------------------------------------------------
+
+call_record const* user::pending() const noexcept {
+    return call_ != nullptr && call_->outcome == core::verdict::pending ? &record_ : nullptr;
+}
+
+void user::acquire(bool wait, base::instant deadline) {
+    ++turn_;
+    call_ = std::make_unique<core::acquire_call>(home_.line_for(habit_.terms), end_);
+    call_->wait = wait;
+    call_->takes_offers = habit_.takes_offers;
+    call_->actor = seam::actor_id{number_};
+    record_ = {.number = ++world_.calls,
+               .client = home_.index(),
+               .terms = habit_.terms,
+               .began = world_.time.now(),
+               .wait = wait};
+    if (deadline != base::never) record_.deadline = home_.clock().when(deadline);
+    world_.note([&] {
+        return world_.name_of(home_) + " user " + std::to_string(number_) +
+               (wait ? " acquires '" : " tries '") + habit_.terms->spec->name + "'";
+    });
+    world_.tell([&](checker& it) { it.begun(record_); });
+    home_.engine().begin(*call_, home_.now(), deadline);
+}
+
+// Under the engine: only notes what happened. The thread runs a little later.
+void user::on_completed() noexcept {
+    ++record_.completions;
+    if (vanished_ || !home_.alive()) return;
+    record_.outcome = call_->outcome;
+    record_.stalled_until = home_.stopped_until();
+    world_.tell([&](checker& it) { it.completed(record_); });
+    if (call_->outcome == core::verdict::granted) {
+        ++holds_;
+        hold_ = std::make_shared<local_hold>();
+        hold_->client = home_.index();
+        hold_->user = number_;
+        hold_->claim = call_->held->held_by->subject.id;
+        hold_->terms = habit_.terms;
+        hold_->grant = call_->held;
+        hold_->given = world_.time.now();
+        hold_->contended = home_.knows_contended(hold_->claim);
+        world_.enter(hold_);
+    }
+    later(world_.draw(habit_.wake), [this, mine = ++turn_] {
+        if (mine == turn_) on_acquired();
+    });
+}
+
+void user::on_nudged() noexcept {
+    later(world_.draw(habit_.wake), [this, mine = turn_] {
+        if (mine == turn_ && call_ != nullptr) home_.engine().take_offer(*call_, home_.now());
+    });
+}
+
+void user::on_acquired() {
+    verdict_ = call_->outcome;
+    error_ = call_->error;
+    world_.note([&] {
+        constexpr char const* words[] = {"pending", "granted", "busy", "failed", "stopped"};
+        auto const outcome = static_cast<std::size_t>(call_->outcome);
+        return world_.name_of(home_) + " user " + std::to_string(number_) + ": " + words[outcome] +
+               (hold_ ? " with token " + std::to_string(hold_->grant->token() >> 8) + "." +
+                            std::to_string(hold_->pass())
+                      : " " + error_.text);
+    });
+    call_.reset();
+    if (hold_ == nullptr) return think();
+    if (scripted) return;
+    auto const work = world_.draw(habit_.hold);
+    if (world_.percent(habit_.renews)) {
+        later(world_.draw(work), [this, mine = turn_] {
+            if (mine != turn_ || hold_ == nullptr) return;
+            auto const lease = habit_.terms->spec->lease;
+            std::optional<std::chrono::milliseconds> length;
+            if (world_.percent(habit_.relengths)) length = lease / 2 + world_.draw_ms(lease * 2);
+            renew(length);
+        });
+    }
+    later(work, [this, mine = turn_] {
+        if (mine == turn_ && hold_ != nullptr) release(world_.percent(habit_.waits));
+    });
+}
+
+void user::stop_waiting() {
+    if (call_ == nullptr || call_->outcome != core::verdict::pending) return;
+    home_.engine().withdraw(*call_, home_.now());
+}
+
+// --- holding -----------------------------------------------------------------------------------
+
+void user::renew(std::optional<std::chrono::milliseconds> lease) {
+    auto& it = *renewals_.emplace_back(std::make_unique<renew_end>());
+    home_.engine().renew(*hold_->grant, lease, it.call, home_.now());
+}
+
+void user::on_lost() {
+    if (hold_ == nullptr || scripted || world_.percent(habit_.clings)) return;
+    later(world_.draw(habit_.wake), [this, mine = turn_] {
+        if (mine == turn_ && hold_ != nullptr) release(world_.percent(habit_.waits));
+    });
+}
+
+void user::release(bool wait) {
+    ++turn_;
+    auto const was = std::exchange(hold_, nullptr);
+    was->at_release = was->grant->state(home_.now());
+    world_.note([&] {
+        return world_.name_of(home_) + " user " + std::to_string(number_) + " releases '" +
+               habit_.terms->spec->name + "', " + to_string(was->at_release);
+    });
+    world_.leave(was);
+    outcome_.reset();
+    if (!wait) {
+        home_.engine().release(was->grant, home_.now());
+        return think();
+    }
+    auto* const it = releases_.emplace_back(std::make_unique<release_end>(*this, was)).get();
+    home_.engine().release(was->grant, home_.now(), &it->call);
+    if (it->done) return;
+    // It waits for the hold's deadline or its patience, whichever is first.
+    auto const patience = world_.draw(world_.plan.patience);
+    later(patience, [this, it] {
+        if (it->done) return;
+        it->done = true;
+        home_.engine().withdraw(it->call);
+        think();
+    });
+}
+
+void user::on_answer(release_end& it) noexcept {
+    it.done = true;
+    outcome_ = it.call.outcome;
+    if (vanished_ || !home_.alive()) return;
+    world_.note([&] {
+        return world_.name_of(home_) + " user " + std::to_string(number_) + " is answered " +
+               to_string(*it.call.outcome);
+    });
+    world_.tell([&](checker& one) { one.answered(*it.of, *it.call.outcome); });
+    think();
+}
+
+void user::vanish() {
+    vanished_ = true;
+    ++turn_;
+    if (hold_ != nullptr) world_.leave(std::exchange(hold_, nullptr));
+}
+
+}  // namespace holdfast::simulation

@@ -1,0 +1,201 @@
+#include "simulation/witness.hpp"
+
+#include <algorithm>
+
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+void witness::saw(seam::request const& asked, seam::reply const& answer,
+                  std::vector<stores::lease::directed_notice> const& notices) {
+    auto const* const settle = std::get_if<seam::settle>(&asked);
+    auto const* const settled = std::get_if<seam::settled>(&answer.body);
+    bool pending = settle != nullptr && settled != nullptr &&
+                   settled->endings.front() == seam::ending::released;
+    // What time ended comes first, then what was asked for, then what that has freed. A claim that
+    // was granted in the same moment in which it was withdrawn ends after its grant.
+    bool const granted_now = pending && std::ranges::any_of(notices, [&](auto const& it) {
+                                 auto const* const grant =
+                                     std::get_if<seam::claim_granted>(&it.what);
+                                 return grant != nullptr && grant->id == settle->claims.front().id;
+                             });
+    for (auto const& [to, what] : notices) {
+        auto const* const grant = std::get_if<seam::claim_granted>(&what);
+        if (pending && grant != nullptr && !granted_now) {
+            pending = false;
+            on_settled(settle->claims.front(), settle->keep_for, answer.now);
+        }
+        on_notice(what, answer.now);
+        if (pending && grant != nullptr && grant->id == settle->claims.front().id) {
+            pending = false;
+            on_settled(settle->claims.front(), settle->keep_for, answer.now);
+        }
+    }
+    if (pending) on_settled(settle->claims.front(), settle->keep_for, answer.now);
+    if (auto const* const submit = std::get_if<seam::submit>(&asked)) on_submit(*submit, answer);
+    if (auto const* const renew = std::get_if<seam::renew>(&asked)) on_renew(*renew, answer);
+    if (auto const* const convert = std::get_if<seam::convert>(&asked))
+        on_convert(*convert, answer);
+}
+
+void witness::on_submit(seam::submit const& asked, seam::reply const& answer) {
+    if (auto const* const granted = std::get_if<seam::granted>(&answer.body)) {
+        for (std::size_t i = 0; i < asked.claims.size(); ++i) {
+            auto const& claim = asked.claims[i];
+            auto const found = holds_.find(claim.id);
+            bool const again = found != holds_.end() && found->second.expires > answer.now &&
+                               found->second.number == granted->grants[i].number;
+            if (!again) begin(claim.id, claim.spec, granted->grants[i], false);
+        }
+    } else if (std::holds_alternative<seam::queued>(answer.body)) {
+        auto const& claim = asked.claims.front();
+        if (find_wait(claim.id) == nullptr)
+            lines_[claim.name()].push_back({claim.id, claim.spec, answer.now + claim.spec->lease});
+    }
+}
+
+void witness::on_renew(seam::renew const& asked, seam::reply const& answer) {
+    auto const* const renewed = std::get_if<seam::renewed>(&answer.body);
+    if (renewed == nullptr) return;
+    for (std::size_t i = 0; i < asked.items.size(); ++i) {
+        auto const& item = asked.items[i];
+        auto const until = answer.now + item.lease;
+        if (renewed->items[i].now == seam::renewal::status::alive) {
+            auto const found = holds_.find(item.subject.id);
+            if (found == holds_.end()) {
+                world_.fail("witness", "the store renewed a hold that it never granted");
+                return;
+            }
+            found->second.expires = std::max(found->second.expires, until);
+            world_.tell([&](checker& it) { it.extended(found->second); });
+        } else if (auto* const wait = find_wait(item.subject.id)) {
+            wait->expires = std::max(wait->expires, until);
+        }
+    }
+}
+
+void witness::on_convert(seam::convert const& asked, seam::reply const& answer) {
+    auto const found = holds_.find(asked.subject.id);
+    if (found == holds_.end() || !std::holds_alternative<seam::converted>(answer.body)) return;
+    auto changed = *found->second.spec;
+    changed.mode = asked.mode;
+    changed.permits = asked.permits;
+    found->second.spec = std::make_shared<seam::claim_spec const>(std::move(changed));
+}
+
+void witness::on_settled(seam::claim const& subject, std::chrono::milliseconds keep_for,
+                         seam::store_time now) {
+    auto const found = holds_.find(subject.id);
+    if (found == holds_.end()) {
+        if (!waiting(subject.id) && ends(subject.id).empty())
+            world_.fail("witness", "the store released what it never had");
+        leave_line(subject.id);
+        return;
+    }
+    if (found->second.kept) return;
+    if (keep_for.count() > 0) {
+        found->second.kept = true;
+        found->second.expires = now + keep_for;
+        auto const copy = found->second;
+        ends_[subject.id].push_back(store_end::settled);
+        world_.tell([&](checker& it) { it.ended(copy, store_end::settled); });
+        return;
+    }
+    end(subject.id, store_end::settled);
+}
+
+void witness::on_notice(seam::notice const& what, seam::store_time) {
+    if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
+        auto const* const wait = find_wait(granted->id);
+        if (wait == nullptr)
+            return world_.fail("witness", "the store granted to a claim that did not wait");
+        auto const spec = wait->spec;
+        begin(granted->id, spec, granted->held, true);
+    } else if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
+        if (find_wait(gone->id) != nullptr) leave_line(gone->id);
+        bool const evicted = gone->why.find("evicted") != std::string::npos;
+        end(gone->id, evicted ? store_end::evicted : store_end::expired);
+    }
+}
+
+void witness::begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& grant,
+                    bool from_line) {
+    end(id, store_end::expired);
+    store_hold fresh{.id = id, .spec = spec, .number = grant.number, .granted = grant.began};
+    fresh.expires = grant.began + spec->lease;
+    world_.note([&] {
+        return "store grants '" + spec->name + "' to " + world_.short_name(id) + " as " +
+               std::to_string(static_cast<std::uint64_t>(grant.number));
+    });
+    world_.tell([&](checker& it) { it.granted(fresh, from_line); });
+    leave_line(id);
+    holds_[id] = fresh;
+    world_.tell([&](checker& it) { it.extended(fresh); });
+}
+
+void witness::end(seam::claim_id id, store_end how) {
+    auto const found = holds_.find(id);
+    if (found == holds_.end()) return;
+    auto const was = found->second;
+    holds_.erase(found);
+    if (was.kept) return;  // its holder ended it before
+    constexpr char const* words[] = {"settled", "expired", "evicted", "forgotten"};
+    world_.note([&] {
+        return "store ends " + world_.short_name(id) + " on '" + was.spec->name +
+               "': " + words[static_cast<int>(how)];
+    });
+    ends_[id].push_back(how);
+    if (how == store_end::forgotten || how == store_end::evicted) world_.forsake(id);
+    world_.tell([&](checker& it) { it.ended(was, how); });
+}
+
+void witness::forget_all() {
+    while (!holds_.empty()) {
+        auto const id = holds_.begin()->first;
+        holds_.begin()->second.kept ? void(holds_.erase(id)) : end(id, store_end::forgotten);
+    }
+    lines_.clear();
+}
+
+store_hold const* witness::hold(seam::claim_id id) const {
+    auto const found = holds_.find(id);
+    return found == holds_.end() ? nullptr : &found->second;
+}
+
+std::vector<store_hold const*> witness::holders(std::string const& name,
+                                                seam::store_time now) const {
+    std::vector<store_hold const*> out;
+    for (auto const& [id, it] : holds_)
+        if (it.spec->name == name && it.expires > now) out.push_back(&it);
+    return out;
+}
+
+std::vector<store_wait> const& witness::line(std::string const& name) const {
+    static std::vector<store_wait> const nobody;
+    auto const found = lines_.find(name);
+    return found == lines_.end() ? nobody : found->second;
+}
+
+store_wait* witness::find_wait(seam::claim_id id) {
+    for (auto& [name, line] : lines_)
+        for (auto& it : line)
+            if (it.id == id) return &it;
+    return nullptr;
+}
+
+bool witness::waiting(seam::claim_id id) const {
+    return const_cast<witness*>(this)->find_wait(id) != nullptr;
+}
+
+void witness::leave_line(seam::claim_id id) {
+    for (auto& [name, line] : lines_)
+        std::erase_if(line, [&](store_wait const& it) { return it.id == id; });
+}
+
+std::vector<store_end> const& witness::ends(seam::claim_id id) const {
+    static std::vector<store_end> const none;
+    auto const found = ends_.find(id);
+    return found == ends_.end() ? none : found->second;
+}
+
+}  // namespace holdfast::simulation

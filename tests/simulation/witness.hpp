@@ -1,0 +1,53 @@
+// The witness: what the store has done, written down from its answers alone. It shares no code with
+// the store, so a fault of the store's rules cannot hide in it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "seam/reply.hpp"
+#include "simulation/holds.hpp"
+#include "stores/lease/rules.hpp"
+
+namespace holdfast::simulation {
+
+class world;
+
+class witness {
+public:
+    explicit witness(world& where) : world_{where} {}
+
+    void saw(seam::request const& asked, seam::reply const& answer,
+             std::vector<stores::lease::directed_notice> const& notices);
+    /// The store began anew and knows nothing.
+    void forget_all();
+
+    [[nodiscard]] store_hold const* hold(seam::claim_id id) const;
+    /// The unexpired holds of a name at a time of the store.
+    [[nodiscard]] std::vector<store_hold const*> holders(std::string const& name,
+                                                         seam::store_time now) const;
+    [[nodiscard]] std::vector<store_wait> const& line(std::string const& name) const;
+    [[nodiscard]] bool waiting(seam::claim_id id) const;
+    /// How a claim of earlier times ended.
+    [[nodiscard]] std::vector<store_end> const& ends(seam::claim_id id) const;
+
+private:
+    void on_submit(seam::submit const& asked, seam::reply const& answer);
+    void on_renew(seam::renew const& asked, seam::reply const& answer);
+    void on_settled(seam::claim const& subject, std::chrono::milliseconds keep_for,
+                    seam::store_time now);
+    void on_notice(seam::notice const& what, seam::store_time now);
+    void on_convert(seam::convert const& asked, seam::reply const& answer);
+    void begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& grant, bool from_line);
+    void end(seam::claim_id id, store_end how);
+    store_wait* find_wait(seam::claim_id id);
+    void leave_line(seam::claim_id id);
+
+    world& world_;
+    std::map<seam::claim_id, store_hold> holds_;
+    std::map<std::string, std::vector<store_wait>> lines_;
+    std::map<seam::claim_id, std::vector<store_end>> ends_;
+};
+
+}  // namespace holdfast::simulation

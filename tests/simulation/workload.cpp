@@ -1,0 +1,96 @@
+#include "simulation/workload.hpp"
+
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+retry::policy draw_retry(world& where) {
+    switch (where.random.below(3)) {
+    case 0: return retry::never();
+    case 1: return retry::fixed(where.draw_ms(milliseconds{40}), 1 + int(where.random.below(6)));
+    default: return retry::exponential(milliseconds{2}, milliseconds{100});
+    }
+}
+
+lock_options draw_options(world& where) {
+    auto& random = where.random;
+    auto const& plan = where.plan;
+    lock_options out;
+    out.lease = plan.lease_min + where.draw_ms(plan.lease_max - plan.lease_min + milliseconds{1});
+    out.order = plan.fair_only || random.one_in(4) ? ordering::fair : ordering::barging;
+    if (!plan.options) return out;
+    if (random.one_in(6)) out.renew = false;
+    if (random.one_in(6)) out.renew_every = out.lease / 10 + where.draw_ms(out.lease / 2);
+    if (random.one_in(8)) out.max_hold = milliseconds{1} + where.draw_ms(out.lease * 2);
+    if (random.one_in(8)) out.min_hold = where.draw_ms(out.max_hold.value_or(milliseconds{60}));
+    if (random.one_in(6)) out.grace = where.draw_ms(out.lease / 2);
+    if (random.one_in(6)) out.retry = draw_retry(where);
+    if (random.one_in(3)) out.local_passes = static_cast<int>(random.below(6));
+    if (random.one_in(10)) out.owner = "o" + std::to_string(random.below(2));
+    return out;
+}
+
+seam::claim_spec draw_spec(world& where) {
+    auto const number = std::to_string(where.random.below(where.plan.names));
+    seam::claim_spec spec{.name = "lock/" + number};
+    if (!where.plan.mixed_kinds) return spec;
+    switch (where.random.below(4)) {
+    case 0: spec.mode = claim_mode::shared; break;
+    case 1:
+        spec = {.name = "permits/" + number,
+                .kind = lock_kind::semaphore,
+                .mode = claim_mode::permits,
+                .permits = 1 + static_cast<std::uint32_t>(where.random.below(3)),
+                .limit = 3};
+        break;
+    default: break;
+    }
+    return spec;
+}
+
+moment draw_hold(world& where, milliseconds lease) {
+    switch (where.random.below(5)) {
+    case 0: return microseconds{100};
+    case 1: return moment{lease} * 2;
+    case 2: return moment{lease} / 4;
+    default: return milliseconds{10};
+    }
+}
+
+}  // namespace
+
+habit draw_habit(world& where) {
+    auto& random = where.random;
+    habit out;
+    auto options = draw_options(where);
+    // Threads of one process that use the same terms share a line: make that common.
+    if (random.one_in(2)) options = {.lease = where.plan.lease_max};
+    if (where.plan.fair_only) options.order = ordering::fair;
+    out.terms = std::make_shared<core::terms const>(core::make_terms(draw_spec(where), options));
+    out.hold = draw_hold(where, options.lease);
+    out.think = milliseconds{random.one_in(4) ? 2 : random.one_in(2) ? 60 : 300};
+    out.wake = random.one_in(6) ? moment{milliseconds{20}} : moment{microseconds{60}};
+    out.takes_offers = !random.one_in(3);
+    if (random.one_in(4)) out.tries = 40;
+    if (random.one_in(3)) out.deadlines = 60;
+    out.deadline = milliseconds{random.one_in(3) ? 3'000 : 100};
+    if (random.one_in(3)) out.stops = 30;
+    if (random.one_in(4)) out.renews = 50;
+    if (random.one_in(2)) out.relengths = 50;
+    if (out.renews == 0) out.relengths = 0;
+    out.clings = random.one_in(3) ? 80 : 0;
+    return out;
+}
+
+void add_working_client(world& where) {
+    auto& home = where.add_client();
+    for (std::size_t i = 0; i < where.plan.users; ++i)
+        where.add_user(home, draw_habit(where)).start();
+}
+
+}  // namespace holdfast::simulation

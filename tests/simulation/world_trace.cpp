@@ -1,0 +1,89 @@
+// How a run is told in words: one line for each thing that happens.
+#include <cinttypes>
+#include <cstdio>
+
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+std::string text(seam::request_id id) {
+    return "[" + std::to_string(static_cast<std::uint64_t>(id)) + "]";
+}
+
+std::string text(seam::grant const& held) {
+    return std::to_string(static_cast<std::uint64_t>(held.number)) + " since " +
+           std::to_string(held.began.time_since_epoch().count()) +
+           (held.contended ? ", contended" : "");
+}
+
+}  // namespace
+
+void world::print(std::string const& words) const {
+    std::printf("%12.6f  %s\n", static_cast<double>(time.now().count()) / 1e9, words.c_str());
+}
+
+std::string world::short_name(seam::claim_id id) {
+    auto const* const its = find(id.client);
+    return (its == nullptr ? std::string{"nobody"} : name_of(*its)) + "#" +
+           std::to_string(id.number);
+}
+
+std::string world::name_of(client const& it) { return "c" + std::to_string(it.index()); }
+
+std::string world::words(core::engine::outgoing const& out) {
+    auto const head = text(out.id) + " ";
+    if (auto const* const submit = std::get_if<seam::submit>(&out.what))
+        return head + "submit " + short_name(submit->claims.front().id) + " on '" +
+               submit->claims.front().name() + "' not after " +
+               std::to_string(submit->not_after.time_since_epoch().count());
+    if (auto const* const settle = std::get_if<seam::settle>(&out.what))
+        return head + "settle " + short_name(settle->claims.front().id) +
+               (settle->bar_until > seam::store_time{} ? " and bars it" : "");
+    if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
+        auto words = head + "renew";
+        for (auto const& item : renew->items)
+            words += " " + short_name(item.subject.id) + " for " +
+                     std::to_string(item.lease.count()) + " ms";
+        return words;
+    }
+    return head + "another request";
+}
+
+std::string world::words(seam::request_id id, seam::reply const& reply) {
+    auto const head =
+        text(id) + " at store time " + std::to_string(reply.now.time_since_epoch().count()) + ": ";
+    if (auto const* const failed = std::get_if<seam::failure>(&reply.body))
+        return text(id) + " failure: " + failed->error.text;
+    if (auto const* const granted = std::get_if<seam::granted>(&reply.body))
+        return head + "granted " + text(granted->grants.front());
+    if (std::holds_alternative<seam::queued>(reply.body)) return head + "queued";
+    if (auto const* const refused = std::get_if<seam::refused>(&reply.body))
+        return head + "refused, reason " + std::to_string(static_cast<int>(refused->why));
+    if (auto const* const settled = std::get_if<seam::settled>(&reply.body))
+        return head + (settled->endings.front() == seam::ending::released ? "released" : "gone");
+    if (auto const* const renewed = std::get_if<seam::renewed>(&reply.body)) {
+        std::string out = head + "renewed:";
+        for (auto const& item : renewed->items)
+            out += item.now == seam::renewal::status::alive     ? " alive " + text(item.held)
+                   : item.now == seam::renewal::status::waiting ? " waiting"
+                                                                : " gone";
+        return out;
+    }
+    return head + "another answer";
+}
+
+std::string world::words(seam::notice const& what) {
+    if (auto const* const granted = std::get_if<seam::claim_granted>(&what))
+        return "granted " + short_name(granted->id) + " " + text(granted->held);
+    if (auto const* const gone = std::get_if<seam::claim_gone>(&what))
+        return "gone " + short_name(gone->id) + ": " + gone->why;
+    if (auto const* const crowd = std::get_if<seam::name_contended>(&what))
+        return "contended " + short_name(crowd->id);
+    if (auto const* const changed = std::get_if<seam::changed>(&what))
+        return "changed '" + changed->key.name + "'";
+    return "of its session";
+}
+
+}  // namespace holdfast::simulation
