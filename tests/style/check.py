@@ -1,6 +1,7 @@
 """Holds the source tree against the rules.
 
-    check.py [--root DIR] [RULE...]      rules: includes calls leftovers shape links formatting surface
+    check.py [--root DIR] [RULE...]      rules: includes calls leftovers shape links snippets
+                                         formatting surface
 """
 
 import argparse
@@ -14,9 +15,11 @@ import leftovers
 import links
 import public_surface
 import shape
+import snippets
 from tree import Tree
 
-RULES = {module.RULE: module for module in (includes, calls, leftovers, shape, links, formatting, public_surface)}
+RULES = {module.RULE: module for module in
+         (includes, calls, leftovers, shape, links, snippets, formatting, public_surface)}
 
 
 def main():

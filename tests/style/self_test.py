@@ -12,6 +12,7 @@ import leftovers
 import links
 import public_surface
 import shape
+import snippets
 from tree import Tree, strip
 
 
@@ -143,6 +144,8 @@ class Shape(RuleTest):
     def test_files(self):
         self.bad(shape, self.listed("int x;\n" * 451), "at most 450")
         self.good(shape, self.listed("int x;\n" * 450))
+        example = {"examples/a.cpp": "int x;\n" * 81, "examples/CMakeLists.txt": "a.cpp\n"}
+        self.bad(shape, example, "at most 80")
 
     def test_functions(self):
         wrap = "namespace a::b {{\nclass c final : public d {{\n    {}}};\n}}\n".format
@@ -168,6 +171,26 @@ class Links(RuleTest):
         self.bad(links, {"README.md": "# A\nsee [this](#b)\n"}, "no heading #b")
         self.good(links, {"README.md": "[x](docs/b.md#a-long-one) [y](https://example.org/x) `[z](none)`\n",
                           "docs/b.md": "# A `long` one\n[up](../README.md)\n```\n[q](none)\n```\n"})
+
+
+class Snippets(RuleTest):
+    SOURCE = "int f() {\n    int x = 1;\n    g(x);\n    return x;\n}\n"
+
+    def document(self, block):
+        return {"examples/a.cpp": self.SOURCE, "docs/a.md": f"text\n```{block}```\nmore\n"}
+
+    def test_extracts(self):
+        for block in ["cpp examples/a.cpp\nint x = 1;\ng(x);\n", "cpp examples/a.cpp\n" + self.SOURCE,
+                      "cpp examples/a.cpp\nint f() {\n    // …\n    return x;\n}\n", "sh\nmake test\n"]:
+            self.good(snippets, self.document(block))
+
+    def test_what_is_not_in_the_file(self):
+        for block, words in [
+                ("cpp\nint x;\n", "names no file"), ("cpp examples/b.cpp\nint x;\n", "is not there"),
+                ("cpp examples/a.cpp\nint x = 2;\n", "no such lines"),
+                ("cpp examples/a.cpp\nint x = 1;\nreturn x;\n", "no such lines"),
+                ("cpp examples/a.cpp\nreturn x;\n// …\nint x = 1;\n", "no such lines")]:
+            self.bad(snippets, self.document(block), words)
 
 
 class Formatting(RuleTest):
