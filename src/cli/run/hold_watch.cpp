@@ -4,6 +4,7 @@
 #include <array>
 #include <csignal>
 #include <stop_token>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -23,7 +24,7 @@ hold_watch::hold_watch(holder_task& task, lease& lease, std::string shown_store)
     if (task.plan.max_hold) last_ = boot_clock::now() + *task.plan.max_hold;
 }
 
-void hold_watch::run() {
+bool hold_watch::run() {
     int const event = lost_event_.get();
     std::stop_callback const when_lost{lease_.lost(), [event] { ::eventfd_write(event, 1); }};
     look_at_lease();
@@ -44,6 +45,7 @@ void hold_watch::run() {
         // Nothing runs under the hold any more: the next one need not wait for the lease's end.
         if ((lost_ || !supervisor_alive_) && enforcer_.is_over()) give_back();
     }
+    return confirmed_;
 }
 
 bool hold_watch::is_over() const noexcept { return given_back_ && (done_ || !supervisor_alive_); }
@@ -110,21 +112,23 @@ void hold_watch::supervisor_died() {
 }
 
 void hold_watch::give_back() {
-    if (given_back_) {
-        if (done_) task_.line.send({message_kind::released, 1, {}});
-        return;
+    if (!std::exchange(given_back_, true)) {
+        // A hold that ran out has a store that does not answer: it frees the name by itself.
+        bool const ran_out = !lease_.held();
+        auto const outcome = ran_out ? release_outcome::already_lost : lease_.release();
+        confirmed_ = !ran_out && outcome != release_outcome::unknown;
+        lost_ = lost_ || outcome == release_outcome::already_lost;
+        unconfirmed_ = outcome == release_outcome::unknown;
     }
-    bool const in_time = !lost_ && lease_.held();
-    auto const outcome = lease_.release();
-    given_back_ = true;
-    message answer{message_kind::released, 0, {}};
-    if (!in_time || outcome == release_outcome::already_lost)
+    if (!done_) return;
+    message answer{message_kind::released, static_cast<std::uint64_t>(hold_end::in_time), {}};
+    if (lost_)
         answer.number = static_cast<std::uint64_t>(hold_end::lost);
-    else if (outcome == release_outcome::unknown)
+    else if (unconfirmed_)
         answer.text = fmt::format(
             "the store did not confirm the release of {}: it is free when its lease ends",
             task_.plan.name);
-    if (done_) task_.line.send(answer);
+    task_.line.send(answer);
 }
 
 }  // namespace holdfast::cli

@@ -16,8 +16,9 @@ class hold_watch {
 public:
     hold_watch(holder_task& task, lease& lease, std::string shown_store);
 
-    /// Returns when the name was given back and nothing of the command is left to end.
-    void run();
+    /// Returns when the name was given back and nothing of the command is left to end: whether the
+    /// store has confirmed it.
+    [[nodiscard]] bool run();
 
 private:
     void look_at_lease();
@@ -40,6 +41,8 @@ private:
     bool supervisor_alive_{true};
     bool done_{false};
     bool given_back_{false};
+    bool confirmed_{false};    ///< the release, by the store
+    bool unconfirmed_{false};  ///< the store did not answer the release
 };
 
 }  // namespace holdfast::cli

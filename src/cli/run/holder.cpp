@@ -37,15 +37,18 @@ void detach(pid_t supervisor) noexcept {
 }
 
 void acquire_and_keep(holder_task& task) {
-    client client{task.plan.store};
-    mutex mutex{client, task.plan.name, task.plan.lock};
+    // Never destroyed: that would wait for a store which may have fallen silent, and the process is
+    // about to end anyway. Where the store answers, close() leaves everything in order.
+    auto& client = *new holdfast::client{task.plan.store};
+    auto& mutex = *new holdfast::mutex{client, task.plan.name, task.plan.lock};
     auto outcome = acquisition{task, client, mutex}.run();
     if (!outcome.lease) {
         task.line.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
                         std::move(outcome.text)});
-        return;
+        client.close();
+    } else if (hold_watch{task, *outcome.lease, client.url()}.run()) {
+        client.close();
     }
-    hold_watch{task, *outcome.lease, client.url()}.run();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include "run/link.hpp"
+#include "run/signal_inbox.hpp"
 
 namespace holdfast::cli {
 
@@ -15,8 +16,9 @@ public:
 
     void signal(int signal) const noexcept;
 
-    /// Waits until the process is gone.
-    void join() noexcept;
+    /// Waits until the process is gone. A signal that would end us ends the wait: it may be waiting
+    /// for a store that does not answer, and the lease ends without it.
+    void join(signal_inbox& signals) noexcept;
 
 private:
     pid_t pid_;

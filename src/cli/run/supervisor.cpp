@@ -73,7 +73,7 @@ int supervisor::run() {
 
     auto const outcome = waiting_phase{holder, signals, terminal, line}.run();
     if (auto const* refused = std::get_if<refusal>(&outcome)) {
-        holder.join();
+        holder.join(signals);
         return refused->status;
     }
     auto const& granted = std::get<grant>(outcome);
@@ -81,7 +81,7 @@ int supervisor::run() {
         // We were stopped between the grant and now.
         complain(fmt::format("the hold of {} was lost before the command started", plan_.name));
         give_back(holder, signals);
-        holder.join();
+        holder.join(signals);
         return exit_status::lost;
     }
     child_environment const environment{plan_.name, std::to_string(granted.token), granted.store};
@@ -89,7 +89,7 @@ int supervisor::run() {
                                     terminal.is_ours() ? terminal.descriptor() : -1);
     auto const end = running_phase{plan_, holder, signals, terminal, memory.page(), child}.run();
     bool const in_time = give_back(holder, signals);
-    holder.join();
+    holder.join(signals);
     return report(plan_, memory.page(), end, in_time);
 }
 
