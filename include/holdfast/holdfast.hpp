@@ -8,3 +8,4 @@
 #include <holdfast/mutex.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/retry.hpp>
+#include <holdfast/shared_mutex.hpp>

@@ -45,5 +45,18 @@ struct lock_info {
     std::uint64_t limit{0};  ///< a semaphore's current limit; 0 for others
 };
 
+/// One step of a cycle of waiting owners: `waiter` wants `name`, which the next one holds or will
+/// have before it.
+struct deadlock_step {
+    std::string name{};
+    claim_info waiter{};
+};
+
+/// The cycles of owners who wait for each other, in what `client::locks()` returned. Nodes are
+/// explicit owners, else the threads that asked with `lock_options::detect_deadlock` or fairly;
+/// threads that hand a name on among themselves cannot be told apart, and are left out.
+[[nodiscard]] HOLDFAST_EXPORT std::vector<std::vector<deadlock_step>> find_deadlocks(
+    std::vector<lock_info> const& names);
+
 }  // namespace v1
 }  // namespace holdfast

@@ -21,28 +21,30 @@ std::string checked(std::string_view name) {
 }
 
 core::terms terms_of(session const& client, std::string_view name, lock_options options,
-                     bool recursive) {
+                     flavour which) {
     seam::claim_spec spec{.name = checked(name)};
-    spec.joins = recursive && !options.owner.empty();
+    spec.joins = which == flavour::recursive && !options.owner.empty();
+    if (which == flavour::shared) spec.mode = claim_mode::shared;
     return core::make_terms(std::move(spec), client.with_defaults(std::move(options)));
 }
 
 }  // namespace
 
 lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
-                         lock_options options, bool recursive)
+                         lock_options options, flavour which)
     : client_{std::move(client)},
-      recursive_{recursive},
-      owner_{recursive ? options.owner : std::string{}},
+      recursive_{which == flavour::recursive},
+      owner_{recursive_ ? options.owner : std::string{}},
       site_{client_->site_for(checked(name))},
-      line_{client_->line_for(terms_of(*client_, name, std::move(options), recursive))},
-      fast_{!recursive && client_->loop().has_fast_lanes() && line_->on->sharable()} {}
+      line_{client_->line_for(terms_of(*client_, name, std::move(options), which))},
+      fast_{!recursive_ && client_->loop().has_fast_lanes() && line_->on->sharable()} {}
 
 std::shared_ptr<core::line> lock_handle::line() const {
     return line_->on->sharable() ? line_ : std::make_shared<core::line>(line_->on);
 }
 
 bool lock_handle::is_mine(site::holding const& it) const {
+    if (it.mode != mode()) return false;
     return owner_.empty() ? it.thread == this_thread() && it.owner.empty() : it.owner == owner_;
 }
 
@@ -66,15 +68,24 @@ acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop)
     if (fast_ && !stop.stop_requested() && lock_fast()) return {core::verdict::granted};
     if (recursive_) {
         if (auto grant = enter_again()) return {core::verdict::granted, std::move(grant)};
-    } else if (auto const grant = held_by_this_thread()) {
-        if (grant->state(base::boot_clock::now()) != lease_state::lost) {
-            if (!wait || timeout != no_timeout) return {core::verdict::busy};
-            base::raise(errc::would_deadlock, "this thread holds '" + name() + "' already");
-        }
+    } else if (waits_for_itself()) {
+        if (!wait || timeout != no_timeout) return {core::verdict::busy};
+        base::raise(errc::would_deadlock, "this thread holds '" + name() + "' already");
     }
     auto out = get(wait, timeout, stop);
     if (out.grant != nullptr) remember(out.grant);
     return out;
+}
+
+// In either mode: a second shared hold could wait behind a writer that waits for the first.
+bool lock_handle::waits_for_itself() const {
+    if (site_->fast_owner.load(std::memory_order_relaxed) == this_thread()) return true;
+    std::lock_guard const guard{client_->loop().mutex()};
+    auto const now = base::boot_clock::now();
+    return std::ranges::any_of(site_->holdings, [&](site::holding const& it) {
+        return it.thread == this_thread() && it.owner.empty() &&
+               it.grant->state(now) != lease_state::lost;
+    });
 }
 
 bool lock_handle::lock_fast() {
@@ -92,7 +103,9 @@ bool lock_handle::lock_fast() {
 
 // The hold may have been taken up through another mutex object of this name: the site knows.
 bool lock_handle::unlock_fast() {
-    if (site_->fast_owner.load(std::memory_order_relaxed) != this_thread()) return false;
+    if (mode() != claim_mode::exclusive ||
+        site_->fast_owner.load(std::memory_order_relaxed) != this_thread())
+        return false;
     auto* const through = site_->fast_line;
     auto const generation = site_->fast_slot->generation;
     site_->fast_owner.store({}, std::memory_order_relaxed);  // before the next thread can enter
@@ -102,7 +115,7 @@ bool lock_handle::unlock_fast() {
 
 void lock_handle::remember(std::shared_ptr<core::grant> const& grant) {
     std::lock_guard const guard{client_->loop().mutex()};
-    site_->holdings.push_back({this_thread(), owner_, grant});
+    site_->holdings.push_back({this_thread(), owner_, mode(), grant});
 }
 
 void lock_handle::unlock() {
@@ -123,7 +136,8 @@ void lock_handle::unlock() {
 }
 
 std::shared_ptr<core::grant> lock_handle::held_by_this_thread() const {
-    if (site_->fast_owner.load(std::memory_order_relaxed) == this_thread())
+    if (mode() == claim_mode::exclusive &&
+        site_->fast_owner.load(std::memory_order_relaxed) == this_thread())
         return site_->fast_slot->held;
     std::lock_guard const guard{client_->loop().mutex()};
     auto const& all = site_->holdings;
@@ -173,6 +187,59 @@ void lock_handle::require_no_thread() const {
 lease lock_handle::as_lease(std::shared_ptr<core::grant> grant) {
     if (recursive_) remember(grant);
     return lease{std::make_shared<hold>(client_, std::move(grant), recursive_ ? site_ : nullptr)};
+}
+
+void lock_handle::downgrade(lease& held) {
+    client_->require_usable();
+    auto const& state = held.shared_state();
+    if (state == nullptr || state->client() != client_ || held.name() != name())
+        base::raise(errc::not_owner, "this lease does not hold '" + name() + "' of this client");
+    auto const request = client_->loop().weaken(state->grant(), line_->on);
+    auto const answer = request ? client_->ask(*request).body : seam::reply_body{seam::refused{}};
+    if (!std::holds_alternative<seam::converted>(answer))
+        base::raise(errc::lost, "the hold of '" + name() + "' has ended");
+}
+
+// --- what callers see --------------------------------------------------------------------------
+
+// `lock` and `acquire` without a deadline have no way to say "busy": a retry policy ended them.
+void lock_handle::policy_ended() const {
+    base::raise(errc::timed_out, "the retry policy ended the wait for '" + name() + "'");
+}
+
+void lock_handle::lock() {
+    if (lock(true, no_timeout, {}).outcome != core::verdict::granted) policy_ended();
+}
+
+bool lock_handle::lock(std::stop_token stop) {
+    auto const outcome = lock(true, no_timeout, std::move(stop)).outcome;
+    if (outcome == core::verdict::busy) policy_ended();
+    return outcome == core::verdict::granted;
+}
+
+bool lock_handle::try_lock(bool wait, nanoseconds timeout) {
+    return lock(wait, timeout, {}).outcome == core::verdict::granted;
+}
+
+lease lock_handle::acquire() {
+    lease out;
+    if (acquire(out, true, no_timeout, {}) != core::verdict::granted) policy_ended();
+    return out;
+}
+
+std::optional<lease> lock_handle::acquire(std::stop_token stop) {
+    lease out;
+    auto const outcome = acquire(out, true, no_timeout, std::move(stop));
+    if (outcome == core::verdict::busy) policy_ended();
+    if (outcome != core::verdict::granted) return std::nullopt;
+    return out;
+}
+
+std::optional<lease> lock_handle::try_acquire(bool wait, nanoseconds timeout,
+                                              std::stop_token stop) {
+    lease out;
+    if (acquire(out, wait, timeout, std::move(stop)) != core::verdict::granted) return std::nullopt;
+    return out;
 }
 
 }  // namespace detail

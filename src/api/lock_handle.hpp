@@ -20,6 +20,9 @@ namespace detail {
 
 inline constexpr std::chrono::nanoseconds no_timeout = std::chrono::nanoseconds::max();
 
+/// Which lock a handle is for. All are of one kind, and exclude each other by their modes.
+enum class flavour { plain, recursive, shared };
+
 /// How one acquire of a lock ended: the grant, or none with the reason.
 struct acquired {
     core::verdict outcome{core::verdict::pending};
@@ -30,19 +33,26 @@ struct acquired {
 class lock_handle {
 public:
     lock_handle(std::shared_ptr<session> client, std::string_view name, lock_options options,
-                bool recursive);
+                flavour which);
 
     [[nodiscard]] std::string const& name() const noexcept { return site_->name; }
     [[nodiscard]] std::shared_ptr<session> const& client() const noexcept { return client_; }
 
-    // By thread.
-    [[nodiscard]] acquired lock(bool wait, std::chrono::nanoseconds timeout, std::stop_token stop);
+    // By thread. `lock` throws `timed_out` when a retry policy ended the wait.
+    void lock();
+    [[nodiscard]] bool lock(std::stop_token stop);
+    [[nodiscard]] bool try_lock(bool wait, std::chrono::nanoseconds timeout);
     void unlock();
     [[nodiscard]] std::shared_ptr<core::grant> held_by_this_thread() const;
 
-    // By lease.
-    [[nodiscard]] core::verdict acquire(lease& into, bool wait, std::chrono::nanoseconds timeout,
-                                        std::stop_token stop);
+    // By lease; likewise.
+    [[nodiscard]] lease acquire();
+    [[nodiscard]] std::optional<lease> acquire(std::stop_token stop);
+    [[nodiscard]] std::optional<lease> try_acquire(bool wait, std::chrono::nanoseconds timeout,
+                                                   std::stop_token stop);
+
+    /// Of the shared side: makes a reader of a writer's lease.
+    void downgrade(lease& held);
 
     /// The line of the next acquire: shared, or its own.
     [[nodiscard]] std::shared_ptr<core::line> line() const;
@@ -56,12 +66,18 @@ public:
     [[nodiscard]] std::shared_ptr<core::grant> enter_again();
 
 private:
+    [[nodiscard]] acquired lock(bool wait, std::chrono::nanoseconds timeout, std::stop_token stop);
+    [[nodiscard]] core::verdict acquire(lease& into, bool wait, std::chrono::nanoseconds timeout,
+                                        std::stop_token stop);
+    [[noreturn]] void policy_ended() const;
     [[nodiscard]] acquired get(bool wait, std::chrono::nanoseconds timeout,
                                std::stop_token const& stop);
     [[nodiscard]] bool lock_fast();
     [[nodiscard]] bool unlock_fast();
     void remember(std::shared_ptr<core::grant> const& grant);
     [[nodiscard]] bool is_mine(site::holding const& it) const;
+    [[nodiscard]] claim_mode mode() const noexcept { return line_->on->spec->mode; }
+    [[nodiscard]] bool waits_for_itself() const;
 
     std::shared_ptr<session> const client_;
     bool const recursive_;

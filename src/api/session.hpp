@@ -24,6 +24,7 @@ struct site {
     struct holding {
         seam::actor_id thread{};
         std::string owner{};  ///< of a recursive mutex with an explicit owner; else empty
+        claim_mode mode{claim_mode::exclusive};
         std::shared_ptr<core::grant> grant;
         int count{1};
     };

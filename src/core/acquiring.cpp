@@ -93,7 +93,9 @@ void engine::take_offer(acquire_call& call, base::instant now) {
 // --- submit ------------------------------------------------------------------------------------
 
 void engine::start(std::shared_ptr<line> const& its, base::instant now) {
-    seam::claim subject{its->on->spec, {set_.self, ++last_claim_}, its->calls.front().actor};
+    // Threads that hand a hold on are nobody in particular.
+    auto const actor = its->on->sharable() ? seam::actor_id{} : its->calls.front().actor;
+    seam::claim subject{its->on->spec, {set_.self, ++last_claim_}, actor};
     auto* const it = new tenure{std::move(subject), its->on};
     tenures_.emplace(it->subject.id.number, it);
     it->of = its;
@@ -237,6 +239,7 @@ void engine::on_queued(tenure& it, milliseconds blocked_for, base::instant now) 
 void engine::plan_wait(tenure& it, milliseconds blocked_for, base::instant now) {
     nanoseconds wait = nanoseconds{it.lease} / 3;
     wait -= jitter(wait / 8);
+    if (it.on->detect_deadlock) look_for_deadlock(it, now);
     if (blocked_for > milliseconds::zero())
         wait = std::min(wait, nanoseconds{blocked_for} + milliseconds{1} + jitter(milliseconds{4}));
     it.renew_at = now + wait;

@@ -49,6 +49,23 @@ void engine::release(std::shared_ptr<grant> const& held, base::instant now, rele
     if (!its->calls.empty()) start(its, now);
 }
 
+std::optional<seam::convert> engine::weaken(grant& held, terms_ptr to, base::instant now) {
+    auto* const it = held.held_by;
+    if (it == nullptr || it->user.get() != &held || it->at != tenure::phase::held)
+        return std::nullopt;
+    seam::convert request{it->subject, to->spec->mode, to->spec->permits};
+    if (it->on == to) return request;  // once more
+    auto const left = it->of;
+    it->on = to;
+    it->of = std::make_shared<line>(std::move(to));
+    it->of->now = it;
+    it->generation = 0;  // the leash stays with the line that it left
+    left->now = nullptr;
+    left->offered = false;
+    if (!left->calls.empty()) start(left, now);
+    return request;
+}
+
 // --- hand-over inside the client ---------------------------------------------------------------
 
 void engine::pass_on(tenure& it, base::instant now) {

@@ -193,6 +193,9 @@ void engine::dispatch(flight const& was, seam::reply const& answer, base::instan
     switch (was.what) {
     case verb::hello: return on_clock(now);
     case verb::watch: return;
+    case verb::look:
+        if (auto* const it = find(was.subject)) on_look(*it, answer, now);
+        return;
     case verb::renew: return on_renewed(was, answer, now);
     case verb::operation: return on_operation_reply(was, answer);
     case verb::submit:
@@ -208,7 +211,8 @@ void engine::dispatch(flight const& was, seam::reply const& answer, base::instan
 
 void engine::on_failure(flight const& was, base::error const& error, base::instant now) {
     switch (was.what) {
-    case verb::watch: return;  // the slow poll stands behind it
+    case verb::watch:         // the slow poll stands behind it
+    case verb::look: return;  // the next renewal looks again
     case verb::hello: {
         clock_asked_.reset();
         for (auto const number : std::exchange(awaiting_clock_, {}))

@@ -81,6 +81,10 @@ public:
                base::instant now);
     void withdraw(renew_call& call) noexcept;
 
+    /// Takes a hold out of its line, on weaker terms, so that nobody here gets it as it was. Returns
+    /// the request that weakens it at the store; nothing when the hold has ended.
+    [[nodiscard]] std::optional<seam::convert> weaken(grant& held, terms_ptr to, base::instant now);
+
     void begin(operation_call& call, base::instant now);
     void withdraw(operation_call& call);
 
@@ -107,7 +111,7 @@ public:
 private:
     using claim_number = std::uint64_t;
     static constexpr std::chrono::milliseconds longest_back_off{1'000};
-    enum class verb { hello, submit, settle, renew, operation, watch };
+    enum class verb { hello, submit, settle, renew, operation, watch, look };
     struct flight {
         verb what{};
         base::instant sent{};
@@ -181,6 +185,10 @@ private:
     [[nodiscard]] bool park(tenure& it, base::instant now);
     lane_state unpark(tenure& it);
     void count_lane(line& its);
+
+    // deadlock.cpp: the report
+    void look_for_deadlock(tenure& it, base::instant now);
+    void on_look(tenure& it, seam::reply const& answer, base::instant now);
 
     // ending.cpp: release and settlement
     void pass_on(tenure& it, base::instant now);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <boost/intrusive/list.hpp>
 
@@ -49,7 +50,7 @@ public:
           lease{on->spec->lease} {}
 
     seam::claim const subject;
-    terms_ptr const on;
+    terms_ptr on;
     std::shared_ptr<line> of{};  ///< null once the line has let go of it
     phase at{phase::submitting};
 
@@ -66,6 +67,8 @@ public:
     base::instant try_at{base::never};    ///< when to submit or settle next
     base::instant renew_at{base::never};  ///< when to show the store that we are alive
     bool attempting{false};               ///< the renewal under way is an attempt of a retry policy
+
+    std::vector<lock_info> seen{};  ///< pages of a look for deadlocks under way
 
     // The hold.
     std::chrono::milliseconds lease;

@@ -59,6 +59,7 @@ terms make_terms(seam::claim_spec spec, lock_options const& options) {
     out.grace = options.grace;
     out.local_passes = options.local_passes;
     out.retry = options.retry;
+    out.detect_deadlock = options.detect_deadlock;
     out.single_attempt = options.retry && is_never(options.retry);
     return out;
 }

@@ -21,13 +21,14 @@ struct terms {
     std::chrono::milliseconds grace{0};
     int local_passes{64};
     retry::policy retry{};
+    bool detect_deadlock{false};
     bool single_attempt{false};  ///< the policy is retry::never: one attempt, which does not queue
 
     /// Whether threads that ask on these terms may hand the hold to each other: barging exclusive
     /// claims without an owner or a policy of their own.
     [[nodiscard]] bool sharable() const noexcept {
         return spec->mode == claim_mode::exclusive && spec->order == ordering::barging &&
-               !spec->joins && !retry;
+               !spec->joins && !retry && !detect_deadlock;
     }
 
     /// Whether two synchronizers of one name may use one line.

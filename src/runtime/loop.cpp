@@ -158,6 +158,15 @@ void loop::renew(core::grant& held_grant, std::optional<milliseconds> lease, nan
     after_event(held);
 }
 
+std::optional<seam::convert> loop::weaken(core::grant& held_grant, core::terms_ptr to) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    auto request = engine_.weaken(held_grant, std::move(to), now);
+    send_in_background(now);
+    after_event(held);
+    return request;
+}
+
 void loop::begin(core::acquire_call& call, nanoseconds timeout) {
     guard held{mutex_};
     auto const now = boot_clock::now();

@@ -53,6 +53,9 @@ public:
     void renew(core::grant& held, std::optional<std::chrono::milliseconds> lease,
                std::chrono::nanoseconds patience);
 
+    /// See core::engine::weaken.
+    [[nodiscard]] std::optional<seam::convert> weaken(core::grant& held, core::terms_ptr to);
+
     /// Begins an acquire whose completion comes by callback; it must outlive its completion.
     void begin(core::acquire_call& call, std::chrono::nanoseconds timeout);
     void withdraw(core::acquire_call& call);

@@ -1,0 +1,37 @@
+// The engine's part that looks for cycles of waiting owners.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/engine.hpp"
+#include "core/wait_graph.hpp"
+
+namespace holdfast::core {
+
+// Queue first, then look: whoever queues last sees the whole cycle.
+void engine::look_for_deadlock(tenure& it, base::instant now) {
+    it.seen.clear();
+    send(verb::look, seam::inspect{}, it.subject.id.number, now);
+}
+
+void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
+    auto const* const page = std::get_if<seam::page>(&answer.body);
+    if (page == nullptr || it.at != tenure::phase::waiting) return;
+    std::ranges::copy(page->names, std::back_inserter(it.seen));
+    if (!page->next.empty()) {
+        seam::inspect rest;
+        rest.after = page->next;
+        return send(verb::look, std::move(rest), it.subject.id.number, now);
+    }
+    auto const names = std::exchange(it.seen, {});
+    auto const id = seam::to_string(it.subject.id);
+    auto const cycle = find_cycle(names, id);
+    if (!is_youngest(cycle, id)) return;
+    std::string words = "waiting for '" + it.on->spec->name + "' closes a cycle:";
+    for (auto const& step : cycle)
+        words += " " + step.waiter.owner + " waits for '" + step.name + "';";
+    words.pop_back();
+    fail_line(it, {errc::would_deadlock, words}, now);
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,106 @@
+#include "core/wait_graph.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace holdfast {
+inline namespace v1 {
+
+namespace {
+
+// One owner waits, by one claim on one name, for another owner.
+struct edge {
+    deadlock_step step;
+    std::string_view to;
+};
+
+using graph = std::multimap<std::string_view, edge>;
+
+bool has_owner(claim_info const& claim) { return !claim.owner.ends_with("/0"); }
+
+// The text that edges point to belongs to `names`.
+graph make_graph(std::vector<lock_info> const& names) {
+    graph out;
+    for (auto const& name : names) {
+        if (name.kind != lock_kind::lock && name.kind != lock_kind::election) continue;
+        claim_info const* before = nullptr;
+        for (auto const& waiter : name.waiters) {
+            auto const wait_for = [&](claim_info const& other) {
+                if (has_owner(waiter) && has_owner(other) && waiter.owner != other.owner)
+                    out.emplace(waiter.owner, edge{{name.name, waiter}, other.owner});
+            };
+            std::ranges::for_each(name.holders, wait_for);
+            if (before != nullptr) wait_for(*before);
+            before = &waiter;
+        }
+    }
+    return out;
+}
+
+// Depth first from `at` back to `home`; `path` holds the steps on the way.
+bool leads_home(graph const& all, std::string_view at, std::string_view home,
+                std::set<std::string_view>& seen, std::vector<deadlock_step>& path) {
+    if (at == home) return true;
+    if (!seen.insert(at).second) return false;
+    auto const [from, to] = all.equal_range(at);
+    for (auto it = from; it != to; ++it) {
+        path.push_back(it->second.step);
+        if (leads_home(all, it->second.to, home, seen, path)) return true;
+        path.pop_back();
+    }
+    return false;
+}
+
+std::vector<deadlock_step> cycle_from(graph const& all, std::string_view owner, edge const& first) {
+    std::set<std::string_view> seen;
+    std::vector<deadlock_step> path{first.step};
+    if (!leads_home(all, first.to, owner, seen, path)) path.clear();
+    return path;
+}
+
+auto youth(deadlock_step const& step) {
+    return std::pair{-step.waiter.age.count(), std::string_view{step.waiter.id}};
+}
+
+}  // namespace
+
+std::vector<std::vector<deadlock_step>> find_deadlocks(std::vector<lock_info> const& names) {
+    auto const all = make_graph(names);
+    std::vector<std::vector<deadlock_step>> out;
+    std::set<std::set<std::string>> known;
+    for (auto const& [owner, first] : all) {
+        auto cycle = cycle_from(all, owner, first);
+        std::set<std::string> members;
+        for (auto const& step : cycle)
+            members.insert(step.waiter.id);
+        // The same cycle is found from each of its members.
+        if (cycle.empty() || !known.insert(std::move(members)).second) continue;
+        out.push_back(std::move(cycle));
+    }
+    return out;
+}
+
+}  // namespace v1
+
+namespace core {
+
+std::vector<deadlock_step> find_cycle(std::vector<lock_info> const& names, std::string_view id) {
+    auto const all = make_graph(names);
+    for (auto const& [owner, first] : all) {
+        if (first.step.waiter.id != id) continue;
+        auto cycle = cycle_from(all, owner, first);
+        if (!cycle.empty()) return cycle;
+    }
+    return {};
+}
+
+bool is_youngest(std::vector<deadlock_step> const& cycle, std::string_view id) {
+    if (cycle.empty()) return false;
+    return std::ranges::max_element(cycle, {}, youth)->waiter.id == id;
+}
+
+}  // namespace core
+}  // namespace holdfast
