@@ -36,7 +36,8 @@ EXTRA = {"src/base": {"include/holdfast/error.hpp", "include/holdfast/export.hpp
 FOREIGN = {
     "boost/asio": ("src/runtime/", "src/stores/", "include/holdfast/asio", "include/holdfast/detail/asio", "tests/",
                    "bench/", "examples/"),
-    "boost/": ("src/base/", "src/seam/", "src/core/", "src/runtime/", "src/stores/", "src/api/", "tests/", "bench/"),
+    "boost/": ("src/base/", "src/seam/", "src/core/", "src/runtime/", "src/stores/", "src/api/",
+               "include/holdfast/asio", "include/holdfast/detail/asio", "tests/", "bench/", "examples/"),
     "sqlite3.h": ("src/stores/file/", "tests/", "bench/"),
     "CLI/": ("src/cli/",),
     "fmt/": ("src/cli/", "tests/", "bench/"),

@@ -52,17 +52,33 @@ def normalized(text):
     lines = [line for line in lines if line != "#pragma once"]
     code = re.sub(r"(?<=[(\[<]) | (?=[)\],;])", "", " ".join(line for line in rest if line))
     depth = 0
+    hidden = None  # the depth of a namespace detail: no promise is made about it
     for line in _declarations(re.sub(r"\}\s+;", "};", code)):
         if line.startswith("}"):
             depth -= 1
-        label = bool(_LABEL.match(line))
-        if line == ";" and lines:
+        opens = line.endswith("{") and bool(_OPENS.match(line[:-1]))
+        if hidden is None and opens and line.startswith("namespace detail"):
+            hidden = depth
+        if hidden is None and line == ";":
             lines[-1] += line
-        elif line:
-            lines.append("  " * (depth - label) + line)
-        if _OPENS.match(line[:-1]) and line.endswith("{"):
-            depth += 1
+        elif hidden is None and line:
+            lines.append("  " * (depth - bool(_LABEL.match(line))) + _without_body(line))
+        elif line.startswith("}") and depth == hidden:
+            hidden = None
+        depth += opens
     return lines
+
+
+def _without_body(line):
+    """What a function of a header does is not what it promises."""
+    if not line.endswith("}") or line == "}":
+        return line
+    nesting = 0
+    for at in range(len(line) - 1, -1, -1):
+        nesting += (line[at] == "}") - (line[at] == "{")
+        if nesting == 0:
+            return line[:at] + "{...}"
+    return line
 
 
 def surface(tree):

@@ -224,9 +224,10 @@ class Surface(RuleTest):
                                    "  int x,\n  int y = {}\n); };\nenum class e {\n    one,\n    two };\n"})
 
     def test_one_declaration_per_line(self):
-        lines = public_surface.normalized("namespace n { struct a { a() : x_{1} {} int x_{2}; }; void f() { g(); } }\n")
-        self.assertEqual(["namespace n {", "  struct a {", "    a() : x_{1} {}", "    int x_{2};", "  };",
-                          "  void f() { g(); }", "}"], lines)
+        lines = public_surface.normalized("namespace n { struct a { a() : x_{1} {} int x_{2}; }; void f() { g(); }\n"
+                                          "namespace detail { class b { int x; }; int h(); } int i(); }\n")
+        self.assertEqual(["namespace n {", "  struct a {", "    a() : x_{1} {...}", "    int x_{2};", "  };",
+                          "  void f() {...}", "  int i();", "}"], lines)
 
 
 class Strip(unittest.TestCase):
