@@ -8,4 +8,5 @@
 #include <holdfast/mutex.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/retry.hpp>
+#include <holdfast/semaphore.hpp>
 #include <holdfast/shared_mutex.hpp>

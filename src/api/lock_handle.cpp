@@ -30,6 +30,20 @@ core::terms terms_of(session const& client, std::string_view name, lock_options 
 
 }  // namespace
 
+acquired acquire_on(session& client, std::shared_ptr<core::line> line, bool wait,
+                    nanoseconds timeout, std::stop_token const& stop) {
+    client.require_usable();
+    if (stop.stop_requested()) return {core::verdict::stopped};
+    auto& loop = client.loop();
+    runtime::waiter self{loop};
+    core::acquire_call call{std::move(line), self};
+    call.wait = wait && timeout > nanoseconds::zero();
+    call.actor = this_thread();
+    loop.acquire(call, self, call.wait ? timeout : no_timeout, stop);
+    if (call.outcome == core::verdict::failed) call.error.raise();
+    return {call.outcome, std::move(call.held)};
+}
+
 lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
                          lock_options options, flavour which)
     : client_{std::move(client)},
@@ -49,16 +63,7 @@ bool lock_handle::is_mine(site::holding const& it) const {
 }
 
 acquired lock_handle::get(bool wait, nanoseconds timeout, std::stop_token const& stop) {
-    client_->require_usable();
-    if (stop.stop_requested()) return {core::verdict::stopped};
-    auto& loop = client_->loop();
-    runtime::waiter self{loop};
-    core::acquire_call call{line(), self};
-    call.wait = wait && timeout > nanoseconds::zero();
-    call.actor = this_thread();
-    loop.acquire(call, self, call.wait ? timeout : no_timeout, stop);
-    if (call.outcome == core::verdict::failed) call.error.raise();
-    return {call.outcome, std::move(call.held)};
+    return acquire_on(*client_, line(), wait, timeout, stop);
 }
 
 // --- by thread ---------------------------------------------------------------------------------

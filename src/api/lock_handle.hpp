@@ -29,6 +29,10 @@ struct acquired {
     std::shared_ptr<core::grant> grant{};
 };
 
+/// Runs one acquire on a line to its end; throws its error.
+[[nodiscard]] acquired acquire_on(session& client, std::shared_ptr<core::line> line, bool wait,
+                                  std::chrono::nanoseconds timeout, std::stop_token const& stop);
+
 /// Thread-safety: all members may be called from any thread at once.
 class lock_handle {
 public:

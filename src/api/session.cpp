@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "api/permit_pool.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/url.hpp"
@@ -106,16 +107,33 @@ std::shared_ptr<core::line> session::line_for(core::terms terms) {
     return fresh;
 }
 
+namespace {
+
+// The living entry of `name`, else a new one. Dead entries are swept when the table has doubled.
+template <class Site>
+std::shared_ptr<Site> find_or_make(std::map<std::string, std::weak_ptr<Site>, std::less<>>& all,
+                                   std::string_view name) {
+    if (auto const found = all.find(name); found != all.end())
+        if (auto known = found->second.lock()) return known;
+    if (all.size() > 64 && (all.size() & (all.size() - 1)) == 0)
+        std::erase_if(all, [](auto const& it) { return it.second.expired(); });
+    auto fresh = std::make_shared<Site>();
+    all.insert_or_assign(std::string{name}, fresh);
+    return fresh;
+}
+
+}  // namespace
+
 std::shared_ptr<site> session::site_for(std::string_view name) {
     std::lock_guard const guard{loop_->mutex()};
-    if (auto const found = sites_.find(name); found != sites_.end())
-        if (auto known = found->second.lock()) return known;
-    if (sites_.size() > 64 && (sites_.size() & (sites_.size() - 1)) == 0)
-        std::erase_if(sites_, [](auto const& it) { return it.second.expired(); });
-    auto fresh = std::make_shared<site>();
-    fresh->name = name;
-    sites_.insert_or_assign(std::string{name}, fresh);
-    return fresh;
+    auto out = find_or_make(sites_, name);
+    out->name = name;
+    return out;
+}
+
+std::shared_ptr<permit_site> session::permits_of(std::string_view name) {
+    std::lock_guard const guard{loop_->mutex()};
+    return find_or_make(permits_, name);
 }
 
 seam::reply session::ask(seam::request what) {

@@ -37,6 +37,8 @@ struct site {
     core::fast_lane::slot const* fast_slot{nullptr};
 };
 
+struct permit_site;
+
 /// Thread-safety: all members may be called from any thread at once.
 class session {
 public:
@@ -59,6 +61,7 @@ public:
     /// The one line of this client for these terms, or a new one where they are not shared.
     [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms terms);
     [[nodiscard]] std::shared_ptr<site> site_for(std::string_view name);
+    [[nodiscard]] std::shared_ptr<permit_site> permits_of(std::string_view name);
 
     /// One round trip; throws what goes wrong.
     [[nodiscard]] seam::reply ask(seam::request what);
@@ -78,6 +81,7 @@ private:
     // guarded by the loop's mutex
     std::multimap<std::string, std::weak_ptr<core::line>, std::less<>> lines_;
     std::map<std::string, std::weak_ptr<site>, std::less<>> sites_;
+    std::map<std::string, std::weak_ptr<permit_site>, std::less<>> permits_;
     std::size_t swept_at_{64};
 };
 

@@ -100,6 +100,35 @@ void loop::run(core::operation_call& call, waiter& self) {
     after_event(held);
 }
 
+namespace {
+
+// Its answer is of no interest. The engine has let go of it when it is completed.
+class unattended final : public core::completion {
+public:
+    unattended(notifier& on, seam::request what) : on_{on}, call{std::move(what), *this} {}
+    void completed() noexcept override {
+        on_.post([this] { delete this; });
+    }
+
+private:
+    notifier& on_;
+
+public:
+    core::operation_call call;
+};
+
+}  // namespace
+
+void loop::run_later(seam::request what, nanoseconds patience) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    auto* const it = new unattended{notifier_, std::move(what)};
+    it->call.deadline = base::after(now, patience);
+    engine_.begin(it->call, now);
+    send_in_background(now);
+    after_event(held);
+}
+
 release_outcome loop::release(std::shared_ptr<core::grant> const& held_grant,
                               nanoseconds patience) {
     waiter self{*this};

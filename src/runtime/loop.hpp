@@ -44,6 +44,8 @@ public:
                  std::stop_token const& stop);
     /// Runs one operation to its end.
     void run(core::operation_call& call, waiter& self);
+    /// Begins an operation that nobody waits for.
+    void run_later(seam::request what, std::chrono::nanoseconds patience);
     [[nodiscard]] release_outcome release(std::shared_ptr<core::grant> const& held,
                                           std::chrono::nanoseconds patience);
     /// Enqueues the release; does not wait for the store.

@@ -1,0 +1,137 @@
+#include "api/permit_pool.hpp"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "api/hold.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace holdfast {
+inline namespace v1 {
+namespace detail {
+
+namespace {
+
+core::terms_ptr make_permit_terms(session const& client, std::string_view name, std::uint32_t n,
+                                  std::uint32_t limit, lock_options const& options) {
+    if (auto const fault = base::name_fault(name)) base::raise(errc::bad_name, *fault);
+    if (limit == 0) base::raise(errc::bad_option, "the limit of a semaphore must be at least 1");
+    seam::claim_spec spec{.name = std::string{name}};
+    spec.kind = lock_kind::semaphore;
+    spec.mode = claim_mode::permits;
+    spec.permits = n;
+    spec.limit = limit;
+    return std::make_shared<core::terms const>(
+        core::make_terms(std::move(spec), client.with_defaults(options)));
+}
+
+}  // namespace
+
+permit_pool::permit_pool(std::shared_ptr<session> client, std::string_view name,
+                         std::uint32_t limit, lock_options options)
+    : client_{std::move(client)},
+      name_{name},
+      limit_{limit},
+      options_{std::move(options)},
+      single_{make_permit_terms(*client_, name, 1, limit, options_)},
+      site_{client_->permits_of(name)} {}
+
+core::terms_ptr permit_pool::terms_for(std::uint32_t n) const {
+    if (n == 0 || n > limit_)
+        base::raise(errc::bad_option, "the semaphore '" + name_ + "' has " +
+                                          std::to_string(limit_) + " permits; " +
+                                          std::to_string(n) + " cannot be had at once");
+    return n == 1 ? single_ : make_permit_terms(*client_, name_, n, limit_, options_);
+}
+
+std::shared_ptr<core::line> permit_pool::line(std::uint32_t n) const {
+    return std::make_shared<core::line>(terms_for(n));
+}
+
+std::shared_ptr<core::grant> permit_pool::get(std::uint32_t n, bool wait,
+                                              std::chrono::nanoseconds timeout,
+                                              std::stop_token const& stop) {
+    auto const got = acquire_on(*client_, line(n), wait, timeout, stop);
+    if (got.outcome == core::verdict::busy && wait && timeout == no_timeout)
+        base::raise(errc::timed_out, "the retry policy ended the wait for '" + name_ + "'");
+    return got.grant;
+}
+
+void permit_pool::keep(std::shared_ptr<core::grant> grant, std::uint32_t n) {
+    auto const announce = [site = std::weak_ptr{site_}] {
+        auto const it = site.lock();
+        if (it == nullptr) return;
+        std::unique_lock held{it->mutex};
+        auto all = it->lost;
+        held.unlock();
+        all.request_stop();
+    };
+    // Made before the lock is taken: of a hold that is lost already it calls at once.
+    using callback = std::stop_callback<std::function<void()>>;
+    auto on_loss = std::make_unique<callback>(grant->lost(), announce);
+    std::lock_guard const guard{site_->mutex};
+    site_->held.push_back({std::move(grant), n, std::move(on_loss)});
+}
+
+void permit_pool::release(std::uint32_t n) {
+    if (!client_->at_home()) return;
+    std::list<permit_site::batch> ended;
+    std::shared_ptr<core::grant> shrunk;
+    std::uint32_t left = 0;
+    {
+        std::lock_guard const guard{site_->mutex};
+        auto& held = site_->held;
+        auto const all = std::accumulate(held.begin(), held.end(), std::uint64_t{0},
+                                         [](auto sum, auto const& it) { return sum + it.permits; });
+        if (n == 0 || n > all)
+            base::raise(errc::not_owner, "this client holds " + std::to_string(all) +
+                                             " permits of '" + name_ + "', not " +
+                                             std::to_string(n));
+        for (auto still = n; still > 0;) {
+            auto& last = held.back();
+            if (last.permits <= still) {
+                still -= last.permits;
+                ended.splice(ended.end(), held, std::prev(held.end()));
+            } else {
+                last.permits -= still;
+                still = 0;
+                shrunk = last.grant;
+                left = last.permits;
+            }
+        }
+        if (held.empty() && site_->lost.stop_requested()) site_->lost = std::stop_source{};
+    }
+    for (auto const& it : ended)
+        client_->loop().release_later(it.grant);
+    if (shrunk != nullptr) shrink(shrunk, left);
+}
+
+// Gives back a part of what was acquired at once. Nobody waits for the answer: unanswered, the rest
+// comes back with the whole.
+void permit_pool::shrink(std::shared_ptr<core::grant> const& grant, std::uint32_t to) {
+    auto terms = make_permit_terms(*client_, name_, to, limit_, options_);
+    if (auto request = client_->loop().weaken(*grant, std::move(terms)))
+        client_->loop().run_later(std::move(*request), client_->patience());
+}
+
+std::stop_token permit_pool::lost() {
+    std::lock_guard const guard{site_->mutex};
+    return site_->lost.get_token();
+}
+
+seam::adjusted permit_pool::adjust(std::optional<std::uint32_t> current) {
+    if (current && *current == 0)
+        base::raise(errc::bad_option, "the limit of a semaphore must be at least 1");
+    auto const answer = client_->ask(seam::adjust{{single_->spec, {}, {}}, current});
+    if (auto const* const no = std::get_if<seam::refused>(&answer.body))
+        base::raise(
+            no->why == seam::refusal::limit_mismatch ? errc::limit_mismatch : errc::kind_mismatch,
+            no->text);
+    return std::get<seam::adjusted>(answer.body);
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace holdfast
