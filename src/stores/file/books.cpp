@@ -13,7 +13,7 @@ namespace {
 // In the order in which `load` reads them.
 #define HOLDFAST_CLAIM_COLUMNS                                                           \
     "client, number, held, kept, mode, permits, sequence, since, began, expires, kind, " \
-    "asked_mode, asked_permits, asked_limit, fair, lease, actor, owner, label"
+    "asked_mode, asked_permits, asked_limit, fair, lease, actor, owner, label, joins"
 
 std::int64_t rank_of(lease::entry const& it) noexcept {
     return count(it.held ? it.expires : it.since);
@@ -131,6 +131,7 @@ lease::entry* books::load(name_row& record, cursor const& row) {
     it.subject.actor = row.as<seam::actor_id>(16);
     spec.owner = row.text(17);
     spec.label = row.text(18);
+    spec.joins = row.integer(19) != 0;
     it.subject.spec = std::make_shared<seam::claim_spec const>(std::move(spec));
     it.who = clients_.who(id.client);
     if (!it.kept && clients_.gone(id.client)) it.expires = seam::store_time{};
@@ -154,12 +155,12 @@ lease::entry& books::add(lease::name_record& record, lease::entry made) {
     file_
         .query(
             "INSERT INTO claims VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .with(raw(it.subject.id.client), it.subject.id.number, its.condition, its.name, it.held,
               rank_of(it), it.kept, raw(it.mode), it.permits, raw(it.number), count(it.since),
               count(it.began), count(it.expires), raw(spec.kind), raw(spec.mode), spec.permits,
-              spec.limit, spec.order == ordering::fair, spec.lease.count(), raw(it.subject.actor),
-              spec.owner, spec.label)
+              spec.limit, spec.order == ordering::fair, spec.joins, spec.lease.count(),
+              raw(it.subject.actor), spec.owner, spec.label)
         .run();
     if (it.held) {
         its.soonest.reset();
@@ -205,7 +206,9 @@ lease::entry* books::top(name_row& record, bool held) {
     auto row = file_.query("SELECT " HOLDFAST_CLAIM_COLUMNS
                            " FROM claims WHERE condition = ? AND name = ? AND held = ?"
                            " ORDER BY rank LIMIT 1");
-    return row.with(record.condition, record.name, held).next() ? load(record, row) : nullptr;
+    // The name counts holders and waiters: when there is none after all, the rows contradict.
+    if (!row.with(record.condition, record.name, held).next()) file_.fail(SQLITE_CORRUPT);
+    return load(record, row);
 }
 
 lease::entry* books::soonest_holder(lease::name_record& record) {

@@ -101,6 +101,7 @@ public:
 
 private:
     static int on_busy(void* self, int tries) noexcept;
+    static int on_commit(void* self, sqlite3* connection, char const* name, int frames) noexcept;
 
     std::string path_;
     std::chrono::milliseconds timeout_;

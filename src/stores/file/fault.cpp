@@ -63,7 +63,9 @@ fault make_fault(sqlite_report const& report, std::string const& path,
                        "cannot be opened; give this user the right to read and write the file and "
                        "its directory, or choose another path",
                        true);
-        return say(errc::store_unavailable, "cannot be opened", true);
+        return say(errc::store_unavailable,
+                   "cannot be opened; look at its disk and at this process's limit of open files",
+                   true);
     case SQLITE_IOERR:
         if (forbidden(report.system_error))
             return say(errc::access_denied,

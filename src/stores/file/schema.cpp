@@ -65,6 +65,7 @@ CREATE TABLE claims(
     asked_permits INTEGER NOT NULL,
     asked_limit INTEGER NOT NULL,
     fair INTEGER NOT NULL,
+    joins INTEGER NOT NULL,
     lease INTEGER NOT NULL,
     actor INTEGER NOT NULL,
     owner TEXT NOT NULL,
