@@ -117,6 +117,13 @@ std::string hint(CLI::App& app, std::vector<std::string> const& extras) {
     return text;
 }
 
+// What nothing took; a "--" among it has done its work.
+std::vector<std::string> extras_of(CLI::App& app) {
+    auto out = app.remaining(true);
+    std::erase(out, "--");
+    return out;
+}
+
 int refuse(CLI::App& app, std::string const& text) {
     complain(fmt::format("{}\nTry '{} --help'.", text, path_of(*chosen(app))));
     return exit_status::usage;
@@ -152,7 +159,7 @@ int perform(invocation& invocation) {
         for (auto* command : app.get_subcommands({}))
             command->allow_extras();
         app.parse(std::move(words));
-        if (auto extras = app.remaining(true); !extras.empty())
+        if (auto const extras = extras_of(app); !extras.empty())
             return refuse(app, hint(app, extras));
         if (!invocation.action)
             return refuse(app, "a command is missing: run, list, show, evict or bench");
@@ -162,7 +169,7 @@ int perform(invocation& invocation) {
         return exit_status::success;
     } catch (CLI::ParseError const& error) {
         // A mistyped option explains best why something else is missing.
-        if (auto extras = app.remaining(true); !extras.empty())
+        if (auto const extras = extras_of(app); !extras.empty())
             return refuse(app, hint(app, extras));
         return refuse(app, error.what());
     } catch (usage_error const& error) {

@@ -13,6 +13,10 @@
 
 namespace holdfast::cli {
 
+void complain_of_loss(run_plan const& plan, std::string_view why) {
+    complain(fmt::format("the hold of {} is lost: {}", plan.name, why));
+}
+
 running_phase::running_phase(run_plan const& plan, partner& holder, signal_inbox& signals,
                              foreground& terminal, shared_page& page, pid_t child)
     : plan_{plan},
@@ -65,13 +69,12 @@ void running_phase::take_message() {
     if (!message) {
         holder_alive_ = false;
         lost_ = true;
-        complain(fmt::format("the hold of {} is lost: the process that renews it was killed",
-                             plan_.name));
+        complain_of_loss(plan_, "the process that renews it was killed");
         // No grace: a store may know at once that the holder is gone, and grant to the next.
         if (plan_.on_lost != loss_policy::ignore) enforcer_.kill();
     } else if (message->kind == message_kind::lost) {
         lost_ = true;
-        complain(fmt::format("the hold of {} is lost: {}", plan_.name, message->text));
+        complain_of_loss(plan_, message->text);
     }
 }
 

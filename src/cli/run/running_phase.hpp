@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "run/boot_timer.hpp"
 #include "run/enforcer.hpp"
@@ -17,6 +18,9 @@ struct ending {
     int status{0};     ///< its own
     bool lost{false};  ///< the hold ended first
 };
+
+/// Says on stderr that the hold is lost.
+void complain_of_loss(run_plan const& plan, std::string_view why);
 
 class running_phase {
 public:

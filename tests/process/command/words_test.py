@@ -1,0 +1,75 @@
+"""Help, man page and completion know the same commands and options.
+
+    words_test.py PATH-OF-HOLDFAST   (the man page and the completion are found beside the tests)
+"""
+
+import pathlib
+import re
+import subprocess
+
+import sandbox
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
+
+
+class Words(sandbox.Sandbox):
+    def help(self, *words):
+        status, stdout, _ = self.run_to_end(*words, "--help")
+        self.assertEqual(status, 0)
+        return stdout
+
+    def options(self, *words):
+        """Those that stand at the beginning of a line: not those of examples."""
+        return set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", self.help(*words), re.MULTILINE))
+
+    def commands(self):
+        section = self.help().split("Commands:\n")[1].split("\n\n")[0]
+        return re.findall(r"^  (\w+) ", section, re.MULTILINE)
+
+    def all_options(self):
+        return self.options().union(*(self.options(command) for command in self.commands()))
+
+    def test_help_lists_the_commands(self):
+        self.assertEqual(self.commands(), ["run", "list", "show", "evict", "bench"])
+        self.assertIn("--no-wait", self.options("run"))
+        for command in self.commands():
+            self.assertIn("Examples:", self.help(command))
+
+    def test_man_page(self):
+        page = (ROOT / "man/holdfast.1").read_text(encoding="utf-8").replace("\\-", "-")
+        described = set()
+        for line in re.findall(r"^\.TP\n(.*)$", page, re.MULTILINE):
+            described |= set(OPTION.findall(line))
+        self.assertEqual(described, self.all_options())
+        for command in self.commands():
+            self.assertRegex(page, rf"(?m)^\.SH .*{command.upper()}")
+        for status in ("64", "69", "70", "71", "75", "76", "126", "127"):
+            self.assertRegex(page, rf"(?m)^{status}\t")
+
+    def complete(self, *words):
+        script = f'. {ROOT / "completions/holdfast.bash"}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); ' \
+                 '_holdfast; printf "%s\\n" "${COMPREPLY[@]}"'
+        environment = {**self.environment, "PATH": f"{pathlib.Path(sandbox.holdfast).parent}:/usr/bin:/bin"}
+        result = subprocess.run(["bash", "-c", script, "bash", "holdfast", *words], env=environment, check=True,
+                                capture_output=True, text=True, timeout=sandbox.PATIENCE)
+        return set(result.stdout.split())
+
+    def test_completion(self):
+        self.assertEqual(self.complete(""), set(self.commands()))
+        self.assertEqual(self.complete("--"), self.options())
+        for command in self.commands():
+            with self.subTest(command=command):
+                self.assertEqual(self.complete(command, "--"), self.options(command))
+        self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
+        self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
+        self.assertIn("true", self.complete("run", "x", "--", "tru"))
+
+    def test_completion_of_names(self):
+        holder = self.hold("orders/42")
+        self.assertEqual(self.complete("show", "ord"), {"orders/42"})
+        self.let_go(holder)
+
+
+if __name__ == "__main__":
+    sandbox.main()
