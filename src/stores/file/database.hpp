@@ -98,6 +98,7 @@ public:
     /// Gives the connection away unclosed: in the child of a fork it is the parent's.
     [[nodiscard]] sqlite3* release() noexcept;
     static void close(sqlite3* connection) noexcept;
+    [[nodiscard]] bool connected() const noexcept { return connection_ != nullptr; }
 
 private:
     static int on_busy(void* self, int tries) noexcept;

@@ -26,7 +26,7 @@ public:
     using log_function = std::function<void(log_level, std::string)>;
 
     space(settings wanted, seam::identity self, log_function log, lookout& wakes);
-    ~space() { leave(); }
+    ~space();
 
     /// Carries out one request in one transaction.
     [[nodiscard]] seam::reply handle(seam::request const& what) noexcept;

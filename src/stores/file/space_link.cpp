@@ -1,4 +1,5 @@
 // Coming and going: the connection of a client to its file, and what fork() does to it.
+#include <algorithm>
 #include <utility>
 
 #include "base/pause.hpp"
@@ -126,13 +127,17 @@ sqlite3* space::part() noexcept {
     return link_ == nullptr ? nullptr : link_->file.release();
 }
 
+// The handler of pthread_atfork that calls `part` may come later than this, or, when somebody forked
+// behind the back of the C library, never.
 void space::abandon() noexcept {
-    if (abandoned_) return;  // as the handlers of pthread_atfork have seen to
-    // Forked behind the back of the C library: the lock may be held by a thread that is not here,
-    // and the connection is in an unknown state. Both are left as they are.
     abandoned_ = true;
     if (alive_) alive_->abandon();
-    static_cast<void>(link_.release());
+}
+
+space::~space() {
+    leave();
+    // A connection of the parent, in a state that nobody knows, is not ours to close.
+    if (link_ != nullptr && link_->file.connected()) static_cast<void>(link_.release());
 }
 
 }  // namespace holdfast::stores::file
