@@ -59,8 +59,9 @@ void engine::withdraw(acquire_call& call, base::instant now) {
 
 void engine::on_deadline(acquire_call& call, base::instant now) {
     auto const* const it = call.in->now;
-    bool const answered =
-        it->heard_busy || it->at == tenure::phase::held || it->at == tenure::phase::confirming;
+    bool const answered = call.in->busy_at >= call.began || it->at == tenure::phase::held ||
+                          it->at == tenure::phase::confirming ||
+                          (it->at == tenure::phase::waiting && it->silent_since == base::never);
     auto const why = answered ? base::error{} : unreachable(*it);
     leave(call, now);
     complete(call, why ? verdict::failed : verdict::busy, why);
@@ -111,7 +112,7 @@ void engine::submit(tenure& it, base::instant now) {
     it.asking = true;
     if (it.silent_since == base::never) it.silent_since = now;
     it.answer_by = give_up_time(it, now);
-    if (fresh_clock(now)) {
+    if (fresh_clock(now, it.answer_by)) {
         send_submit(it, now);
     } else {
         await_clock(it, now);
@@ -119,8 +120,11 @@ void engine::submit(tenure& it, base::instant now) {
     reschedule(it);
 }
 
-bool engine::fresh_clock(base::instant now) const noexcept {
-    return pair_ && now - pair_->received < oldest_clock;
+// Whether the drift since the last reading leaves at least half of the time until `until`.
+bool engine::fresh_clock(base::instant now, base::instant until) const noexcept {
+    if (!pair_) return false;
+    auto const age = now - pair_->received;
+    return age < oldest_clock && age / drift <= (until - now) / 2;
 }
 
 void engine::await_clock(tenure& it, base::instant now) {
@@ -205,12 +209,12 @@ void engine::on_granted(tenure& it, seam::grant const& grant, clock_pair const& 
     it.silent_since = base::never;
     it.try_at = base::never;
     it.in_store_line = false;
-    it.was_held = true;
     it.number = grant.number;
     it.contended = grant.contended;
     it.deadline = judge_->deadline(pair, grant.began, it.lease);
-    it.granted = it.deadline - it.lease;
-    it.renew_at = it.on->renew ? it.granted + it.on->renew_every : base::never;
+    auto const begun = it.deadline - it.lease;
+    it.granted = std::exchange(it.was_held, true) ? std::min(it.granted, begun) : begun;
+    it.renew_at = it.on->renew ? begun + it.on->renew_every : base::never;
     if (it.of->calls.empty()) return settle(it, now);
     // A grant that was long under way has little left: what is handed out should be worth having.
     if (it.lost_at() - now < nanoseconds{it.lease - it.on->grace} / 2 && it.confirmations < 3) {
@@ -220,12 +224,13 @@ void engine::on_granted(tenure& it, seam::grant const& grant, clock_pair const& 
     }
     if (now >= it.lost_at()) return lose(it, "the grant came too late", now);
     it.at = tenure::phase::held;
+    auto const keep = it.of;
     give_first(it, now);
+    end_attempts(*keep);
 }
 
 void engine::on_queued(tenure& it, milliseconds blocked_for, base::instant now) {
     it.at = tenure::phase::waiting;
-    it.heard_busy = true;
     it.in_store_line = true;
     it.asking = false;
     it.failures = 0;
@@ -261,7 +266,6 @@ void engine::on_refused(tenure& it, seam::refused const& no, base::instant now) 
     }
     it.failures = 0;
     it.at = tenure::phase::waiting;
-    it.heard_busy = true;
     it.in_store_line = false;
     auto const keep = it.of;
     answer_busy(*keep, now);
@@ -276,13 +280,18 @@ void engine::on_refused(tenure& it, seam::refused const& no, base::instant now) 
 // Ends the calls that made one attempt; and the claim, when nobody is left.
 void engine::answer_busy(line& its, base::instant now) {
     auto* const it = its.now;
+    its.busy_at = now;
+    end_attempts(its);
+    if (its.calls.empty()) abandon(*it, now);
+}
+
+void engine::end_attempts(line& its) {
     for (auto call = its.calls.begin(); call != its.calls.end();) {
         auto& one = *call;
         bool const stays = one.wait && !its.on->single_attempt;
         call = stays ? std::next(call) : its.calls.erase(call);
         if (!stays) complete(one, verdict::busy);
     }
-    if (its.calls.empty()) abandon(*it, now);
 }
 
 void engine::on_submit_failure(tenure& it, base::error const& error, base::instant now) {
@@ -350,7 +359,8 @@ void engine::fail_impatient(tenure& it, base::instant now) {
         call = patient ? std::next(call) : its->calls.erase(call);
         if (!patient) complete(one, verdict::failed, why);
     }
-    if (its->calls.empty()) return abandon(it, now);
+    // Whoever holds it meanwhile keeps it: only those who wait have lost patience.
+    if (its->calls.empty() && it.at != tenure::phase::held) return abandon(it, now);
     reschedule(it);
 }
 
@@ -378,6 +388,7 @@ void engine::give(tenure& it, acquire_call& call, base::instant now) {
     auto const token = make_token(it.number, it.pass);
     if (it.on->sharable() && token <= it.of->last_token) ++metrics_.tokens_not_rising;
     it.of->last_token = token;
+    it.of->busy_at = now;
     it.user = std::make_shared<grant>(it.on, token, now, it.lost_at());
     it.user->held_by = &it;
     call.held = it.user;

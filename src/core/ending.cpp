@@ -70,6 +70,11 @@ std::optional<seam::convert> engine::weaken(grant& held, terms_ptr to, base::ins
 
 void engine::pass_on(tenure& it, base::instant now) {
     it.pass = judge_->next_pass(it.pass);
+    if (it.lease != it.on->spec->lease) {  // was the wish of the user before
+        it.lease = it.on->spec->lease;
+        it.shorter_since = base::never;
+        it.renew_at = std::min(it.renew_at, now);
+    }
     offer(it, now);
 }
 
@@ -96,6 +101,7 @@ void engine::offer(tenure& it, base::instant now) {
 // From here on the claim belongs to nobody; the engine alone sees to its end.
 void engine::settle(tenure& it, base::instant now) {
     if (it.of != nullptr) {
+        if (it.at == tenure::phase::held) it.of->busy_at = now;
         it.of->now = nullptr;
         it.of->offered = false;
         it.of = nullptr;
@@ -104,8 +110,9 @@ void engine::settle(tenure& it, base::instant now) {
     it.at = tenure::phase::ending;
     it.failures = 0;
     it.silent_since = base::never;
-    // By then every lease that the store may have begun for it is over, also by a slow clock.
-    nanoseconds const span = nanoseconds{it.lease} + it.keep_for + set_.request_timeout;
+    // By then every lease that the store may have begun for it is over, also by a slow clock: a waiter
+    // may be granted, and a hold renewed by a late request, until the lease that it has now ends.
+    nanoseconds const span = 2 * nanoseconds{it.lease} + it.keep_for + set_.request_timeout;
     it.surely_over = now + span + 2 * span / drift;
     send_settle(it, now);
 }

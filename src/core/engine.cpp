@@ -160,7 +160,7 @@ std::chrono::nanoseconds engine::jitter(nanoseconds span) {
 // --- sending and answers -----------------------------------------------------------------------
 
 void engine::send(verb what, seam::request request, std::uint64_t subject, base::instant now,
-                  std::vector<claim_number> batch) {
+                  std::vector<renewed_claim> batch) {
     auto const id = ++last_request_;
     if (flights_.size() >= flights_kept_) forget_flights(now);
     flights_.emplace(id, flight{what, now, subject, std::move(batch)});
@@ -230,7 +230,7 @@ void engine::on_failure(flight const& was, base::error const& error, base::insta
             on_settle_failure(*it, error, now);
         return;
     case verb::renew:
-        for (auto const number : was.batch)
+        for (auto const& [number, lease] : was.batch)
             if (auto* const it = find(number); it != nullptr && it->asking)
                 on_renewal_failure(*it, error, now);
         return;

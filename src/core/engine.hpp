@@ -112,16 +112,20 @@ private:
     using claim_number = std::uint64_t;
     static constexpr std::chrono::milliseconds longest_back_off{1'000};
     enum class verb { hello, submit, settle, renew, operation, watch, look };
+    struct renewed_claim {
+        claim_number number{0};
+        std::chrono::milliseconds lease{};  ///< that was asked for, which may have changed since
+    };
     struct flight {
         verb what{};
         base::instant sent{};
-        std::uint64_t subject{0};           ///< claim number or ticket
-        std::vector<claim_number> batch{};  ///< of a renewal
+        std::uint64_t subject{0};            ///< claim number or ticket
+        std::vector<renewed_claim> batch{};  ///< of a renewal
     };
 
     // engine.cpp: sending, answers, completion
     void send(verb what, seam::request request, std::uint64_t subject, base::instant now,
-              std::vector<claim_number> batch = {});
+              std::vector<renewed_claim> batch = {});
     void forget_flights(base::instant now);
     void on_failure(flight const& was, base::error const& error, base::instant now);
     void dispatch(flight const& was, seam::reply const& answer, base::instant now);
@@ -143,7 +147,7 @@ private:
     void start(std::shared_ptr<line> const& it, base::instant now);
     void submit(tenure& it, base::instant now);
     void send_submit(tenure& it, base::instant now);
-    [[nodiscard]] bool fresh_clock(base::instant now) const noexcept;
+    [[nodiscard]] bool fresh_clock(base::instant now, base::instant until) const noexcept;
     void await_clock(tenure& it, base::instant now);
     void on_clock(base::instant now);
     void on_submit_reply(tenure& it, flight const& was, seam::reply const& answer,
@@ -154,6 +158,7 @@ private:
     void on_refused(tenure& it, seam::refused const& no, base::instant now);
     void on_submit_failure(tenure& it, base::error const& error, base::instant now);
     void answer_busy(line& its, base::instant now);
+    void end_attempts(line& its);
     void give_first(tenure& it, base::instant now);
     void give(tenure& it, acquire_call& call, base::instant now);
     void ask_policy(tenure& it, base::error const& error, base::instant now);
@@ -170,10 +175,11 @@ private:
     // keeping.cpp: renewal and loss
     void send_renewals(std::vector<tenure*> const& due, base::instant now);
     void on_renewed(flight const& was, seam::reply const& answer, base::instant now);
-    void on_renewal(tenure& it, seam::renewal const& result, clock_pair const& pair,
-                    base::instant now);
+    void on_renewal(tenure& it, seam::renewal const& result, std::chrono::milliseconds lease,
+                    clock_pair const& pair, base::instant now);
     void on_renewal_failure(tenure& it, base::error const& error, base::instant now);
-    void confirm(tenure& it, seam::grant const& grant, clock_pair const& pair, base::instant now);
+    void confirm(tenure& it, seam::grant const& grant, std::chrono::milliseconds lease,
+                 clock_pair const& pair, base::instant now);
     void lose(tenure& it, std::string const& why, base::instant now);
     void renew_now(tenure& it, base::instant now);
     void finish_renew_calls(tenure& it);

@@ -22,13 +22,13 @@ void engine::send_renewals(std::vector<tenure*> const& due, base::instant now) {
     for (std::size_t from = 0; from < due.size(); from += batch_size) {
         auto const to = std::min(due.size(), from + batch_size);
         seam::renew request;
-        std::vector<claim_number> batch;
+        std::vector<renewed_claim> batch;
         request.items.reserve(to - from);
         batch.reserve(to - from);
         for (auto i = from; i < to; ++i) {
             auto& it = *due[i];
             request.items.push_back({it.subject, it.lease});
-            batch.push_back(it.subject.id.number);
+            batch.push_back({it.subject.id.number, it.lease});
             it.asking = true;
             if (it.silent_since == base::never) it.silent_since = now;
             // A sixth of the lease: enough tries fit between the first renewal and the deadline.
@@ -53,22 +53,24 @@ void engine::on_renewed(flight const& was, seam::reply const& answer, base::inst
     }
     clock_pair const pair{was.sent, now, answer.now};
     for (std::size_t i = 0; i < was.batch.size(); ++i)
-        if (auto* const it = find(was.batch[i])) on_renewal(*it, results->items[i], pair, now);
+        if (auto* const it = find(was.batch[i].number))
+            on_renewal(*it, results->items[i], was.batch[i].lease, pair, now);
 }
 
-void engine::on_renewal(tenure& it, seam::renewal const& result, clock_pair const& pair,
-                        base::instant now) {
+void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds lease,
+                        clock_pair const& pair, base::instant now) {
     using phase = tenure::phase;
     using status = seam::renewal::status;
     if (it.at == phase::over || it.at == phase::ending || it.at == phase::submitting) return;
+    if (result.now == status::waiting && it.at != phase::waiting) return;  // from before the grant
     it.asking = false;
     it.silent_since = base::never;
     it.last_error = {};
     it.failures = 0;
     switch (result.now) {
-    case status::alive: return confirm(it, result.held, pair, now);
+    case status::alive: return confirm(it, result.held, lease, pair, now);
     case status::waiting: {
-        if (it.at != phase::waiting) return;  // a copy from before the grant
+        it.of->busy_at = now;
         plan_wait(it, result.blocked_for, now);
         if (std::exchange(it.attempting, false) && it.on->retry) ask_policy(it, {}, now);
         return;
@@ -87,17 +89,27 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, clock_pair cons
     if (!its->calls.empty()) start(its, now);
 }
 
-void engine::confirm(tenure& it, seam::grant const& grant, clock_pair const& pair,
-                     base::instant now) {
+void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
+                     clock_pair const& pair, base::instant now) {
     using phase = tenure::phase;
     ++metrics_.renewals;
-    if (it.at != phase::held) return on_granted(it, grant, pair, now);
+    if (it.at != phase::held) {
+        // The grant itself was not heard of. It may be older than any bound on passes allows.
+        if (!std::exchange(it.was_held, true)) it.granted = base::instant::min();
+        return on_granted(it, grant, pair, now);
+    }
     it.contended = grant.contended;
-    it.deadline = std::max(it.deadline, judge_->deadline(pair, grant.began, it.lease));
+    auto const ends = judge_->deadline(pair, grant.began, lease);
+    bool const shorter = pair.sent >= it.shorter_since;
+    it.deadline = shorter ? ends : std::max(it.deadline, ends);
+    if (shorter) it.shorter_since = base::never;
     it.gone_hint.clear();
     if (it.on->renew) {
-        nanoseconds const every = it.on->renew_every;
+        nanoseconds const every = std::min<nanoseconds>(
+            it.on->renew_every, it.lease < it.on->spec->lease ? it.lease / 3 : it.lease);
         it.renew_at = std::max(now, pair.sent + every - jitter(every / 8));
+    } else {
+        it.renew_at = base::never;  // what was asked for is done
     }
     if (it.user != nullptr) it.user->extend(it.lost_at(), false);
     finish_renew_calls(it);
@@ -142,7 +154,7 @@ void engine::lose(tenure& it, std::string const& why, base::instant now) {
         settle(it, now);
     } else {
         it.at = tenure::phase::over;
-        it.surely_over = it.deadline + it.lease;
+        it.surely_over = it.deadline + it.lease + 4 * judgement::margin(it.lease);
         reschedule(it);
     }
     if (!its->calls.empty() && its->now == nullptr) start(its, now);
@@ -158,7 +170,10 @@ void engine::renew(grant& held, std::optional<milliseconds> lease, renew_call& c
         call.done = true;
         return call.to->completed();
     }
-    if (lease) it->lease = *lease;
+    if (lease) {
+        if (*lease < it->lease) it->shorter_since = now;
+        it->lease = *lease;
+    }
     it->renew_calls.push_back(call);
     renew_now(*it, now);
 }
@@ -200,16 +215,15 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
     }
 }
 
-// A watched name may be free: those who wait for it without the store's line try again.
+// A watched name may be free: those who wait for it without the store's line try again. Those in the
+// line ask when it will move.
 void engine::on_changed(seam::cell_key const& key, base::instant now) {
     std::vector<tenure*> ready;
     for (auto const& [number, it] : tenures_)
-        if (it->at == tenure::phase::waiting && !it->in_store_line &&
-            it->on->spec->name == key.name)
-            ready.push_back(it);
+        if (it->at == tenure::phase::waiting && it->on->spec->name == key.name) ready.push_back(it);
     std::ranges::sort(ready, {}, [](tenure const* it) { return it->subject.id.number; });
     for (auto* const it : ready)
-        submit(*it, now);
+        it->in_store_line ? renew_now(*it, now) : submit(*it, now);
     todo.changes.push_back(key);
 }
 

@@ -27,7 +27,8 @@ struct line {
     boost::intrusive::list<acquire_call> calls{};  ///< waiting, first come first
     tenure* now{nullptr};                          ///< the claim that is at the store for them
     std::uint64_t last_token{0};
-    fast_lane lane{};     ///< on a store of this process
+    base::instant busy_at{base::instant::min()};  ///< when it was last known to be taken
+    fast_lane lane{};                             ///< on a store of this process
     bool offered{false};  ///< `now` is held, nobody uses it, and the first call was nudged
 };
 
@@ -59,7 +60,6 @@ public:
     seam::store_time last_not_after{};  ///< until when they may
     base::instant answer_by{base::never};  ///< when the request under way is given up
     bool asking{false};                    ///< a request is under way for this phase
-    bool heard_busy{false};                ///< the store has answered "busy" to this claim
     bool in_store_line{false};             ///< the store will hand over to it
     int failures{0};                       ///< in a row
     base::instant silent_since{base::never};
@@ -71,7 +71,8 @@ public:
     std::vector<lock_info> seen{};  ///< pages of a look for deadlocks under way
 
     // The hold.
-    std::chrono::milliseconds lease;
+    std::chrono::milliseconds lease;           ///< what renewals ask for
+    base::instant shorter_since{base::never};  ///< when its user asked for a shorter one
     seam::sequence number{};
     unsigned pass{0};
     bool contended{false};

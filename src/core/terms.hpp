@@ -25,10 +25,11 @@ struct terms {
     bool single_attempt{false};  ///< the policy is retry::never: one attempt, which does not queue
 
     /// Whether threads that ask on these terms may hand the hold to each other: barging exclusive
-    /// claims without an owner or a policy of their own.
+    /// claims without a policy of their own that do not join and whose lease is renewed, so that the
+    /// next one has all of it.
     [[nodiscard]] bool sharable() const noexcept {
         return spec->mode == claim_mode::exclusive && spec->order == ordering::barging &&
-               !spec->joins && !retry && !detect_deadlock;
+               !spec->joins && !retry && !detect_deadlock && renew;
     }
 
     /// Whether two synchronizers of one name may use one line.

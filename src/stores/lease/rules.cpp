@@ -43,6 +43,7 @@ seam::reply_body rules::apply(seam::submit const& what) {
         auto& record = records[i] != nullptr ? *records[i] : books_.make(*wanted.spec);
         if (auto* const before = books_.find(record, wanted.id)) {  // a submit that came twice
             if (!before->held) return seam::queued{.blocked_for = blocked_for(record)};
+            if (before->kept) return seam::refused{.why = seam::refusal::too_late};
             out.grants.push_back(grant_of(record, *before));
         } else {
             out.grants.push_back(hold(record, wanted, what));
@@ -141,7 +142,9 @@ milliseconds rules::blocked_for(name_record& record) {
 seam::reply_body rules::apply(seam::settle const& what) {
     seam::settled out;
     for (auto const& subject : what.claims) {
-        if (what.bar_until > now_) books_.bar(subject.id, what.bar_until);
+        // A submit may take effect up to and including its last moment.
+        constexpr seam::store_clock::duration moment{1};
+        if (what.bar_until >= now_) books_.bar(subject.id, what.bar_until + moment);
         out.endings.push_back(end_one(subject, what.keep_for));
     }
     return out;
@@ -156,6 +159,9 @@ seam::ending rules::end_one(seam::claim const& subject, milliseconds keep_for) {
         found->kept = true;
         found->expires = now_ + keep_for;
         books_.save(*record, *found);
+        // It ends at another time than the first in the line was told.
+        if (auto const* const next = books_.first_waiter(*record))
+            tell(next->who->id, seam::changed{{record->kind, record->name, {}}});
         return seam::ending::released;
     }
     end(*record, *found, nullptr);
@@ -177,7 +183,9 @@ seam::renewal rules::renew_one(seam::renew::item const& item) {
     auto* const found = record == nullptr ? nullptr : books_.find(*record, item.subject.id);
     if (found == nullptr || found->kept) return {};
     found->began = now_;
-    found->expires = now_ + item.lease;
+    // Never shorter than it was: a renewal for a shorter lease may come late, after one for a longer
+    // lease on which the holder relies.
+    found->expires = std::max(found->expires, now_ + item.lease);
     books_.save(*record, *found);
     if (found->held)
         return {.now = seam::renewal::status::alive, .held = grant_of(*record, *found)};

@@ -91,7 +91,10 @@ seam::reply_body rules::apply(seam::inspect const& what) {
             auto* const record = books_.find(name, std::hash<std::string>{}(name), condition);
             if (record == nullptr) continue;
             settle_time(*record);
-            if (record->empty(now_)) continue;
+            if (record->empty(now_)) {
+                books_.erase(*record);
+                continue;
+            }
             lock_info info{.name = name, .kind = record->kind};
             if (record->kind == lock_kind::semaphore) info.limit = record->current;
             books_.each_holder(
