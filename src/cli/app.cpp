@@ -138,8 +138,11 @@ void define(CLI::App& app, invocation& invocation) {
     app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION, "Say which version this is");
     app.add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
     app.footer(examples);
+    // The others are not worth their time at every start, unless one is to be guessed.
+    bool const known = std::ranges::any_of(
+        commands(), [&](command const& each) { return each.name == invocation.command; });
     for (auto const& each : commands())
-        each.define(app, invocation);
+        if (!known || each.name == invocation.command) each.define(app, invocation);
     for (auto* command : app.get_subcommands({})) {
         command->add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
         command->set_help_flag("-h,--help", "Say how it is used");

@@ -28,7 +28,6 @@ invocation read_arguments(std::span<char* const> arguments) {
     invocation out;
     bool in_program = false;
     bool is_value = false;
-    std::string chosen;
     for (char const* argument : arguments) {
         std::string word{argument};
         if (in_program) {
@@ -37,12 +36,12 @@ invocation read_arguments(std::span<char* const> arguments) {
         }
         // The first "--" of a command that runs a program begins that program. Elsewhere it keeps
         // its usual meaning: names may begin with a dash.
-        if (word == "--" && runs_program(chosen)) {
+        if (word == "--" && runs_program(out.command)) {
             in_program = true;
             continue;
         }
-        if (chosen.empty() && !is_value && !word.starts_with('-')) chosen = word;
-        is_value = chosen.empty() && word == "--store";
+        if (out.command.empty() && !is_value && !word.starts_with('-')) out.command = word;
+        is_value = out.command.empty() && word == "--store";
         out.words.push_back(std::move(word));
     }
     return out;

@@ -13,6 +13,7 @@ class App;
 namespace holdfast::cli {
 
 struct invocation {
+    std::string command{};               ///< the first word that is not an option; may be unknown
     std::vector<std::string> words{};    ///< what holdfast itself is to understand
     std::vector<std::string> program{};  ///< what stood after "--", for commands that run a program
     std::string store{};                 ///< --store as given; empty when it was not
