@@ -104,6 +104,14 @@ void database::rollback() noexcept {
         sqlite3_exec(connection_, "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
+// Only cutting it off helps: whoever opens the file first reads a log that was merely moved as well.
+void database::shorten_log() noexcept {
+    constexpr int short_enough = 256;  // read by the next one in some 200 µs
+    if (frames_ <= short_enough) return;
+    patience_ = base::boot_clock::now();  // others are busy with it: then it is theirs to shorten
+    sqlite3_wal_checkpoint_v2(connection_, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+}
+
 bool database::moved() noexcept {
     int yes = 0;
     sqlite3_file_control(connection_, "main", SQLITE_FCNTL_HAS_MOVED, &yes);
@@ -147,10 +155,11 @@ int database::on_busy(void* self, int) noexcept {
 // Moves the log into the file now and then. SQLite's own way never comes to an end while two processes
 // write without a pause, and the log grows without bound: so the writers are kept out for a moment.
 int database::on_commit(void* self, sqlite3* connection, char const*, int frames) noexcept {
-    constexpr int enough = 4000;  // of 1 KiB: what a process that starts has to read at most
+    constexpr int enough = 4000;
     constexpr auto moment = std::chrono::milliseconds{20};
-    if (frames < enough) return SQLITE_OK;
     auto& its = *static_cast<database*>(self);
+    its.frames_ = frames;
+    if (frames < enough) return SQLITE_OK;
     its.patience_ = base::boot_clock::now() + moment;
     // Busy or not, the commit has happened. The next one tries again.
     sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);

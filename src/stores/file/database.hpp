@@ -89,6 +89,10 @@ public:
     void commit() { execute("COMMIT"); }
     void rollback() noexcept;
 
+    /// Before a client leaves: moves the log into the file when it is long enough to slow down whoever
+    /// opens the file next.
+    void shorten_log() noexcept;
+
     /// Whether the path names another file now, or none.
     [[nodiscard]] bool moved() noexcept;
 
@@ -108,6 +112,7 @@ private:
     std::chrono::milliseconds timeout_;
     base::instant patience_{};
     base::random random_;
+    int frames_{0};  ///< in the log, after our last commit
     sqlite3* connection_{nullptr};
     std::unordered_map<char const*, sqlite3_stmt*> statements_;
 };

@@ -111,6 +111,7 @@ void space::leave() noexcept {
                 if (!more) link_->bells.take_down();
             });
         }
+        if (link_ != nullptr) link_->file.shorten_log();
     } catch (std::exception const& it) {
         // The byte that is unlocked now tells everybody that we are gone.
         say(log_level::debug, std::string{"leaving without a word: "} + it.what());
