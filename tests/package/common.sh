@@ -21,7 +21,7 @@ fail() {
 run_consumer() {
     "$@" memory: "file:$WORK/locks.db" || fail "$*"
     [[ -s $WORK/locks.db ]] || fail "the file store left no file"
-    rm -f "$WORK"/locks.db*
+    rm -rf "$WORK"/locks.db*
 }
 
 # Configures and builds with a clean mind; shows the output only when it goes wrong.

@@ -21,7 +21,7 @@ lib=$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 
 store=file:$WORK/locks.db
 [[ $("$root/usr/bin/holdfast" --store "$store" run orders -- echo held) == held ]] || fail "the packaged command"
-rm -f "$WORK"/locks.db*
+rm -rf "$WORK"/locks.db*
 
 build_with_cmake "$CONSUMER" "$WORK/build" -DCMAKE_PREFIX_PATH="$root/usr" -DWANTED_VERSION="$VERSION"
 run_consumer "$WORK/build/consumer"
