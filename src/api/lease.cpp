@@ -125,7 +125,7 @@ std::uint64_t lease::token(std::string_view name) const {
 std::stop_token lease::lost() const { return hold_ ? hold_->grant().lost() : std::stop_token{}; }
 
 std::string lease::loss_reason() const {
-    return hold_ ? hold_->grant().loss_reason() : std::string{};
+    return hold_ ? hold_->grant().loss_reason(base::boot_clock::now()) : std::string{};
 }
 
 lease_state lease::state() const noexcept { return hold_ ? hold_->state() : lease_state::released; }

@@ -10,8 +10,8 @@ constexpr char const* overdue = "no renewal was confirmed before the deadline";
 
 }  // namespace
 
-std::string grant::loss_reason() const {
-    if (state(base::boot_clock::now()) != lease_state::lost) return {};
+std::string grant::loss_reason(base::instant now) const {
+    if (state(now) != lease_state::lost) return {};
     std::lock_guard const guard{words_};
     return reason_.empty() ? overdue : reason_;
 }

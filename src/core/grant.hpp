@@ -46,7 +46,7 @@ public:
         return said;
     }
 
-    [[nodiscard]] std::string loss_reason() const;
+    [[nodiscard]] std::string loss_reason(base::instant now) const;
 
     /// Fires on the notifier thread, by `announce_loss`.
     [[nodiscard]] std::stop_token lost();

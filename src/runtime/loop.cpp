@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/quiet_thread.hpp"
+
 namespace holdfast::runtime {
 
 namespace {
@@ -370,8 +372,8 @@ void loop::on_notice(seam::notice what) {
 
 void loop::start_threads() {
     if (timekeeper_.joinable() || stopping_) return;
-    timekeeper_ = std::thread{[this] { keep_time(); }};
-    courier_ = std::thread{[this] { carry(); }};
+    timekeeper_ = start_quietly([this] { keep_time(); });
+    courier_ = start_quietly([this] { carry(); });
 }
 
 void loop::keep_time() {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/quiet_thread.hpp"
+
 namespace holdfast::runtime {
 
 notifier::~notifier() { stop(); }
@@ -13,7 +15,7 @@ void notifier::post(task what) {
         if (state_->stopping) return;
         state_->tasks.push_back(std::move(what));
     }
-    if (!thread_.joinable()) thread_ = std::thread{[with = state_] { run(*with); }};
+    if (!thread_.joinable()) thread_ = start_quietly([with = state_] { run(*with); });
     state_->changed.notify_one();
 }
 

@@ -23,7 +23,11 @@ link::link(location const& its_place, settings const& wanted, presence& alive,
       log_path_{where.path() + "-wal"},
       index_path_{where.path() + "-shm"},
       alive_path_{where.path() + alive_suffix} {
-    (void)is_blank(file);  // before anything is changed: it may be somebody else's
+    // Before anything is changed: it may be somebody else's. One reading of all marks, since another
+    // process may be making the tables at this moment.
+    file.begin_reading();
+    (void)is_blank(file);
+    file.commit();
     file.tune();
 }
 

@@ -1,7 +1,10 @@
 #include "stores/memory/space.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
+
+#include <unistd.h>
 
 #include "base/clock.hpp"
 
@@ -35,12 +38,24 @@ space::space() : machine_{static_cast<std::uint64_t>(base::wall_microseconds())}
 
 std::shared_ptr<space> space::named(std::string const& name) {
     struct registry {
+        pid_t const process = ::getpid();
         std::mutex mutex;
         std::shared_ptr<space> unnamed = std::make_shared<space>();
         std::map<std::string, std::weak_ptr<space>> named;
     };
-    // Never destroyed: clients of static storage duration may outlive any other order.
-    static auto& all = *new registry;
+    // Never destroyed: clients of static storage duration may outlive any other order. The child of
+    // a fork begins with stores of its own: those of its parent are its parent's, locks included.
+    static std::atomic<registry*> current{new registry};
+    auto* found = current.load();
+    while (found->process != ::getpid()) {
+        auto* const fresh = new registry;
+        if (current.compare_exchange_strong(found, fresh)) {
+            found = fresh;
+        } else {
+            delete fresh;
+        }
+    }
+    auto& all = *found;
     std::lock_guard const guard{all.mutex};
     if (name.empty()) return all.unnamed;
     std::erase_if(all.named, [](auto const& it) { return it.second.expired(); });
