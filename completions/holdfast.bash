@@ -41,7 +41,7 @@ _holdfast() {
         return
         ;;
     --mode)
-        COMPREPLY=($(compgen -W 'mutex fair' -- "$current"))
+        COMPREPLY=($(compgen -W 'mutex fair shared semaphore' -- "$current"))
         return
         ;;
     --wait | --lease | --max-hold | --min-hold | --grace | --duration)
@@ -54,8 +54,9 @@ _holdfast() {
     local options='--store --help'
     case $command in
     '') options+=' --version' ;;
-    run) options+=' --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --conflict-exit --label --quiet' ;;
-    list | show) options+=' --json' ;;
+    run) options+=' --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet' ;;
+    list) options+=' --json' ;;
+    show) options+=' --json --deadlocks' ;;
     evict) options+=' --claim --force' ;;
     bench) options+=' --owners --names --processes --mode --duration --json' ;;
     esac

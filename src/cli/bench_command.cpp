@@ -31,7 +31,10 @@ constexpr char const* examples =
 bench_mode mode_of(std::string const& word) {
     if (word == "mutex") return bench_mode::mutex;
     if (word == "fair") return bench_mode::fair;
-    throw usage_error{fmt::format("--mode: '{}' is none of mutex and fair", word)};
+    if (word == "shared") return bench_mode::shared;
+    if (word == "semaphore") return bench_mode::semaphore;
+    throw usage_error{
+        fmt::format("--mode: '{}' is none of mutex, fair, shared and semaphore", word)};
 }
 
 std::string json_of(bench_result const& result) {
@@ -78,7 +81,9 @@ void define_bench(CLI::App& parent, invocation& invocation) {
     add_number(*app, "--owners", plan.owners, 1U, 4096U, "Threads in each process (1)");
     add_number(*app, "--names", plan.names, 1U, 1'000'000U, "Names they share among them (1)");
     add_number(*app, "--processes", plan.processes, 1U, 1024U, "Processes (1)");
-    app->add_option("--mode", options->mode, "mutex (barging) or fair (first come, first served)")
+    app->add_option("--mode", options->mode,
+                    "mutex (barging), fair (first come, first served), shared (readers) or "
+                    "semaphore (as many permits as owners)")
         ->type_name("MODE");
     add_duration(*app, "--duration", plan.duration, "How long to measure (3s)");
     app->add_flag("--json", options->json, "For programs: one object");

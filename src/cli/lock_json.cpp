@@ -52,6 +52,17 @@ std::string json_of(std::vector<lock_info> const& locks) {
     return text(out);
 }
 
+std::string json_of(std::vector<std::vector<deadlock_step>> const& cycles) {
+    json out = json::array();
+    for (auto const& cycle : cycles) {
+        json steps = json::array();
+        for (auto const& step : cycle)
+            steps.push_back({{"name", step.name}, {"waiter", to_json(step.waiter)}});
+        out.push_back(std::move(steps));
+    }
+    return text(out);
+}
+
 std::string json_of(lock_info const& lock) { return text(to_json(lock)); }
 
 }  // namespace holdfast::cli

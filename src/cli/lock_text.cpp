@@ -97,4 +97,17 @@ std::string details_of(lock_info const& lock, bool colourful) {
     return out;
 }
 
+std::string text_of(std::vector<std::vector<deadlock_step>> const& cycles) {
+    if (cycles.empty()) return "no owners wait for each other\n";
+    std::string out;
+    for (auto const& cycle : cycles) {
+        out += fmt::format("a cycle of {}:\n", cycle.size());
+        for (auto const& [name, waiter] : cycle)
+            out += fmt::format("  {} (host {}, pid {}) has waited for '{}' for {}\n",
+                               harmless(waiter.owner), harmless(waiter.host), waiter.pid,
+                               harmless(name), short_duration(waiter.age));
+    }
+    return out;
+}
+
 }  // namespace holdfast::cli

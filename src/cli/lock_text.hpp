@@ -18,4 +18,8 @@ namespace holdfast::cli {
 [[nodiscard]] std::string json_of(std::vector<lock_info> const& locks);
 [[nodiscard]] std::string json_of(lock_info const& lock);
 
+/// Cycles of owners who wait for each other, as `find_deadlocks` returns them.
+[[nodiscard]] std::string text_of(std::vector<std::vector<deadlock_step>> const& cycles);
+[[nodiscard]] std::string json_of(std::vector<std::vector<deadlock_step>> const& cycles);
+
 }  // namespace holdfast::cli

@@ -30,6 +30,8 @@ constexpr char const* examples =
     "  holdfast run --no-wait --conflict-exit 0 --quiet nightly -- ./nightly.sh    for cron\n"
     "  holdfast run --wait 2m --label \"$USER\" deploy -- make deploy\n"
     "  holdfast run --fair --lease 10s gpu0 -- python3 train.py\n"
+    "  holdfast run --limit 4 downloads -- curl -O \"$url\"    four at a time, over all machines\n"
+    "  holdfast run --shared catalogue -- ./report.sh     readers together, writers alone\n"
     "  holdfast run write -- sh -c 'put --fence \"$HOLDFAST_TOKEN\" row'";
 
 struct run_options {
@@ -40,7 +42,10 @@ struct run_options {
     std::optional<std::chrono::milliseconds> max_hold{};
     std::optional<std::chrono::milliseconds> min_hold{};
     std::optional<std::chrono::milliseconds> grace{};
+    bool shared{false};
     bool fair{false};
+    std::uint32_t permits{0};
+    std::uint32_t limit{0};
     std::string on_lost{"term"};
     int conflict_exit{exit_status::not_acquired};
     std::optional<std::string> label{};
@@ -68,6 +73,11 @@ run_plan make_plan(run_options const& options, invocation const& invocation) {
     plan.wait = options.no_wait ? std::chrono::milliseconds{0} : options.wait;
     plan.conflict_exit = options.conflict_exit;
     plan.quiet = options.quiet;
+    plan.shared = options.shared;
+    plan.permits = options.permits == 0 && options.limit > 0 ? 1 : options.permits;
+    plan.limit = options.limit;
+    if (plan.permits > plan.limit)
+        throw usage_error{"--permits must not be more than --limit, the permits that there are"};
     auto& lock = plan.lock;
     if (options.lease) lock.lease = *options.lease;
     auto const lease = options.lease.value_or(lease_of_store(plan.store).value_or(lock.lease));
@@ -104,7 +114,16 @@ void define_run(CLI::App& parent, invocation& invocation) {
                  "How long the hold outlives its last renewal (30s)");
     add_duration(*app, "--max-hold", options->max_hold, "End COMMAND after this time (76)");
     add_duration(*app, "--min-hold", options->min_hold, "Keep the name taken at least this long");
+    auto* shared = app->add_flag("--shared", options->shared, "As a reader, together with others");
     app->add_flag("--fair", options->fair, "First come, first served");
+    auto* limit = add_number(*app, "--limit", options->limit, 1U, 1'000'000U,
+                             "A semaphore of this many permits instead of a lock")
+                      ->type_name("M")
+                      ->excludes(shared);
+    add_number(*app, "--permits", options->permits, 1U, 1'000'000U,
+               "How many permits of the semaphore COMMAND needs (1)")
+        ->type_name("N")
+        ->needs(limit);
     app->add_option("--on-lost", options->on_lost,
                     "What to do to COMMAND when the hold is lost: term (TERM, then KILL), kill, "
                     "ignore")

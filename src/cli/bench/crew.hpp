@@ -9,7 +9,7 @@
 
 namespace holdfast::cli {
 
-enum class bench_mode { mutex, fair };
+enum class bench_mode { mutex, fair, shared, semaphore };
 
 struct bench_plan {
     std::string store{};

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <barrier>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -12,7 +14,8 @@
 #include <unistd.h>
 
 #include <holdfast/client.hpp>
-#include <holdfast/mutex.hpp>
+#include <holdfast/semaphore.hpp>
+#include <holdfast/shared_mutex.hpp>
 
 #include "clock.hpp"
 #include "exit_status.hpp"
@@ -22,7 +25,7 @@ namespace holdfast::cli {
 namespace {
 
 struct owner {
-    mutex lock;
+    std::function<void()> pair;  ///< one lock and unlock
     histogram latency{};
     std::thread thread{};
 };
@@ -34,10 +37,31 @@ lock_options options_of(bench_plan const& plan) {
     return out;
 }
 
+std::function<void()> pair_of(client const& from, bench_plan const& plan, std::string const& name) {
+    if (plan.mode == bench_mode::semaphore) {
+        auto const all = plan.owners * plan.processes;
+        auto it = std::make_shared<semaphore>(from, name, all, options_of(plan));
+        return [it] {
+            it->acquire();
+            it->release();
+        };
+    }
+    auto it = std::make_shared<shared_mutex>(from, name, options_of(plan));
+    if (plan.mode == bench_mode::shared) {
+        return [it] {
+            it->lock_shared();
+            it->unlock_shared();
+        };
+    }
+    return [it] {
+        it->lock();
+        it->unlock();
+    };
+}
+
 void measure(owner& owner, std::chrono::steady_clock::time_point end) {
     for (auto begin = stopwatch(); begin < end;) {
-        owner.lock.lock();
-        owner.lock.unlock();
+        owner.pair();
         auto const now = stopwatch();
         owner.latency.add(now - begin);
         begin = now;
@@ -50,8 +74,8 @@ public:
         auto const& plan = task.plan;
         for (unsigned i = 0; i < plan.owners; ++i) {
             auto const name = (task.index * plan.owners + i) % plan.names;
-            owners_.push_back(std::unique_ptr<owner>{
-                new owner{{client_, task.prefix + std::to_string(name), options_of(plan)}}});
+            owners_.push_back(std::make_unique<owner>(
+                owner{pair_of(client_, plan, task.prefix + std::to_string(name))}));
         }
     }
 

@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/semaphore.hpp>
+#include <holdfast/shared_mutex.hpp>
+
 #include "duration.hpp"
 #include "exit_status.hpp"
 #include "run/narrator.hpp"
@@ -15,13 +18,6 @@
 namespace holdfast::cli {
 
 namespace {
-
-std::optional<lease> acquire(mutex& mutex, std::optional<std::chrono::milliseconds> wait,
-                             std::stop_token stop) {
-    if (!wait) return mutex.acquire(std::move(stop));
-    if (wait->count() == 0) return mutex.try_acquire();
-    return mutex.try_acquire_for(*wait, std::move(stop));
-}
 
 // A thread that is told by an event that it is over.
 class ending_thread {
@@ -49,10 +45,33 @@ acquisition::outcome acquisition::run() {
         ending_thread const listener{[&] { listen(over.get()); }, over.get()};
         std::optional<narrator> story;
         if (task_.narrate) story.emplace(client_, task_.plan.name, task_.line);
-        held = acquire(mutex_, task_.plan.wait, give_up_.get_token());
+        held = acquire();
     }
     if (!held) return refused();
     return {std::move(held), 0, {}};
+}
+
+// The lease is the hold: what it was acquired through may go.
+std::optional<lease> acquisition::acquire() {
+    auto const& plan = task_.plan;
+    auto const stop = give_up_.get_token();
+    auto const for_ever = !plan.wait;
+    auto const once = plan.wait && plan.wait->count() == 0;
+    if (plan.permits > 0) {
+        semaphore permits{client_, plan.name, plan.limit, plan.lock};
+        if (for_ever) return permits.acquire_lease(plan.permits, stop);
+        if (once) return permits.try_acquire_lease(plan.permits);
+        return permits.try_acquire_lease_for(*plan.wait, plan.permits, stop);
+    }
+    shared_mutex lock{client_, plan.name, plan.lock};
+    if (plan.shared) {
+        if (for_ever) return lock.acquire_shared(stop);
+        if (once) return lock.try_acquire_shared();
+        return lock.try_acquire_shared_for(*plan.wait, stop);
+    }
+    if (for_ever) return lock.acquire(stop);
+    if (once) return lock.try_acquire();
+    return lock.try_acquire_for(*plan.wait, stop);
 }
 
 // Ends the wait when the supervisor says so, or is no more.

@@ -7,7 +7,6 @@
 
 #include <holdfast/client.hpp>
 #include <holdfast/lease.hpp>
-#include <holdfast/mutex.hpp>
 
 #include "run/holder.hpp"
 
@@ -21,18 +20,17 @@ public:
         std::string text{};  ///< what to say, if anything
     };
 
-    acquisition(holder_task& task, client& client, mutex& mutex) noexcept
-        : task_{task}, client_{client}, mutex_{mutex} {}
+    acquisition(holder_task& task, client& client) noexcept : task_{task}, client_{client} {}
 
     [[nodiscard]] outcome run();
 
 private:
     void listen(int over);
+    [[nodiscard]] std::optional<lease> acquire();
     [[nodiscard]] outcome refused();
 
     holder_task& task_;
     client& client_;
-    mutex& mutex_;
     std::stop_source give_up_{};
     int signal_{0};  ///< that was sent to this very process
 };

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <holdfast/client.hpp>
-#include <holdfast/mutex.hpp>
 
 #include "duration.hpp"
 #include "exit_status.hpp"
@@ -40,8 +39,7 @@ void acquire_and_keep(holder_task& task) {
     // Never destroyed: that would wait for a store which may have fallen silent, and the process is
     // about to end anyway. Where the store answers, close() leaves everything in order.
     auto& client = *new holdfast::client{task.plan.store};
-    auto& mutex = *new holdfast::mutex{client, task.plan.name, task.plan.lock};
-    auto outcome = acquisition{task, client, mutex}.run();
+    auto outcome = acquisition{task, client}.run();
     if (!outcome.lease) {
         task.line.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
                         std::move(outcome.text)});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,10 @@ enum class loss_policy {
 struct run_plan {
     std::string store{};  ///< with its password: for the holder only
     std::string name{};
-    lock_options lock{};  ///< its grace is `grace`; its max_hold is ours to keep, see below
+    bool shared{false};        ///< as a reader
+    std::uint32_t permits{0};  ///< of a semaphore; 0 for a lock
+    std::uint32_t limit{0};    ///< of that semaphore
+    lock_options lock{};       ///< its grace is `grace`; its max_hold is ours to keep, see below
     /// Between TERM and KILL. The store frees a name as soon as its holder has let go, so the
     /// command must be gone before: the library's own max_hold would free it too early.
     std::chrono::milliseconds grace{};
