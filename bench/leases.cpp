@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     auto const share = (cpu_seconds() - busy) / took;
     std::size_t lost = 0;
     for (auto const& lease : held)
-        lost += lease.held() ? 0 : 1;
+        if (!lease.held()) ++lost;
     auto const counters = client.metrics();
     std::printf("%zu leases of 30 s held for %.0f s by one client on memory:\n", count, took);
     std::printf("  lost %zu, renewals %llu, requests %llu\n", lost,
