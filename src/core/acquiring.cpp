@@ -42,6 +42,8 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
         bool const answered = it->at == tenure::phase::held || it->at == tenure::phase::waiting;
         if (!call.wait && answered && !its.offered) return complete(call, verdict::busy);
     }
+    if (auto const* const it = its.now; it != nullptr && it->at == tenure::phase::waiting)
+        if (it->failures == 0) its.busy_at = now;  // the store has said so, and nothing else since
     its.calls.push_back(call);
     if (deadline != base::never) schedule(call, deadline);
     if (its.now == nullptr) {
@@ -60,8 +62,7 @@ void engine::withdraw(acquire_call& call, base::instant now) {
 void engine::on_deadline(acquire_call& call, base::instant now) {
     auto const* const it = call.in->now;
     bool const answered = call.in->busy_at >= call.began || it->at == tenure::phase::held ||
-                          it->at == tenure::phase::confirming ||
-                          (it->at == tenure::phase::waiting && it->silent_since == base::never);
+                          it->at == tenure::phase::confirming;
     auto const why = answered ? base::error{} : unreachable(*it);
     leave(call, now);
     complete(call, why ? verdict::failed : verdict::busy, why);
@@ -237,7 +238,9 @@ void engine::on_queued(tenure& it, milliseconds blocked_for, base::instant now) 
     plan_wait(it, blocked_for, now);
     auto const keep = it.of;
     answer_busy(*keep, now);
-    if (keep->now == &it && it.on->retry) ask_policy(it, {}, now);
+    if (keep->now != &it) return;
+    if (std::exchange(it.hinted, false)) renew_now(it, now);
+    if (it.on->retry) ask_policy(it, {}, now);
 }
 
 // When to show the store that the waiter is alive, which also moves a line whose holder died.
@@ -259,10 +262,7 @@ void engine::on_refused(tenure& it, seam::refused const& no, base::instant now) 
     case seam::refusal::limit_mismatch: return fail_line(it, {errc::limit_mismatch, no.text}, now);
     case seam::refusal::would_deadlock: return fail_line(it, {errc::would_deadlock, no.text}, now);
     case seam::refusal::too_late:
-    case seam::refusal::gone: {
-        base::error const late{errc::store_unavailable, "the request reached the store too late"};
-        return on_submit_failure(it, late, now);
-    }
+    case seam::refusal::gone: return on_too_late(it, now);
     }
     it.failures = 0;
     it.at = tenure::phase::waiting;
@@ -270,10 +270,27 @@ void engine::on_refused(tenure& it, seam::refused const& no, base::instant now) 
     auto const keep = it.of;
     answer_busy(*keep, now);
     if (keep->now != &it) return;
-    if (it.on->retry) return ask_policy(it, {}, now);
-    if (set_.abilities.hand_over) return submit(it, now);  // others came meanwhile, who will wait
+    bool const hinted = std::exchange(it.hinted, false);
+    if (it.on->retry && !hinted) return ask_policy(it, {}, now);
+    if (set_.abilities.hand_over || hinted)
+        return submit(it, now);  // others came meanwhile, who will wait
     auto const poll = std::clamp(no.blocked_for, shortest_poll, longest_poll);
     it.try_at = now + poll + jitter(poll / 4);
+    reschedule(it);
+}
+
+// It was not carried out, and the answer brought a fresh reading of the clock: the same attempt once
+// more. Where it is the caller's own deadline that leaves no time, no policy is asked about it.
+void engine::on_too_late(tenure& it, base::instant now) {
+    if (it.failures == 0) {
+        ++it.failures;
+        return submit(it, now);
+    }
+    base::error const late{errc::store_unavailable, "the request reached the store too late"};
+    if (!it.on->retry || it.of->calls.front().due == base::never)
+        return on_submit_failure(it, late, now);
+    it.last_error = late;
+    it.try_at = now + back_off(++it.failures, longest_back_off);
     reschedule(it);
 }
 

@@ -183,6 +183,7 @@ void engine::on_reply(seam::request_id id, seam::reply const& answer, base::inst
     flights_.erase(found);
     if (auto const* const failed = std::get_if<seam::failure>(&answer.body)) {
         ++metrics_.requests_failed;
+        watched_.clear();  // a connection that broke has lost them: the next submit asks again
         return on_failure(was, failed->error, now);
     }
     if (!pair_ || was.sent >= pair_->sent) pair_ = clock_pair{was.sent, now, answer.now};

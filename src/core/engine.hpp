@@ -156,6 +156,7 @@ private:
                     base::instant now);
     void on_queued(tenure& it, std::chrono::milliseconds blocked_for, base::instant now);
     void on_refused(tenure& it, seam::refused const& no, base::instant now);
+    void on_too_late(tenure& it, base::instant now);
     void on_submit_failure(tenure& it, base::error const& error, base::instant now);
     void answer_busy(line& its, base::instant now);
     void end_attempts(line& its);

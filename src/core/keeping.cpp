@@ -98,6 +98,8 @@ void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
         if (!std::exchange(it.was_held, true)) it.granted = base::instant::min();
         return on_granted(it, grant, pair, now);
     }
+    // A copy of its submit was carried out after the hold had ended: others may have been between.
+    if (grant.number != it.number) return lose(it, "it had ended and was granted anew", now);
     it.contended = grant.contended;
     auto const ends = judge_->deadline(pair, grant.began, lease);
     bool const shorter = pair.sent >= it.shorter_since;
@@ -220,10 +222,13 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
 void engine::on_changed(seam::cell_key const& key, base::instant now) {
     std::vector<tenure*> ready;
     for (auto const& [number, it] : tenures_)
-        if (it->at == tenure::phase::waiting && it->on->spec->name == key.name) ready.push_back(it);
+        if (it->on->spec->name == key.name) ready.push_back(it);
     std::ranges::sort(ready, {}, [](tenure const* it) { return it->subject.id.number; });
-    for (auto* const it : ready)
+    for (auto* const it : ready) {
+        if (it->at == tenure::phase::submitting) it->hinted = true;  // its answer may be older
+        if (it->at != tenure::phase::waiting) continue;
         it->in_store_line ? renew_now(*it, now) : submit(*it, now);
+    }
     todo.changes.push_back(key);
 }
 

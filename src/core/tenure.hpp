@@ -66,6 +66,7 @@ public:
     base::error last_error{};
     base::instant try_at{base::never};    ///< when to submit or settle next
     base::instant renew_at{base::never};  ///< when to show the store that we are alive
+    bool hinted{false};                   ///< something changed while the submit was under way
     bool attempting{false};               ///< the renewal under way is an attempt of a retry policy
 
     std::vector<lock_info> seen{};  ///< pages of a look for deadlocks under way

@@ -143,6 +143,12 @@ void client::arm() {
     });
 }
 
+void client::skew(std::int64_t drift) {
+    clock_.change_rate(world_.time.now(), drift);
+    armed_for_ = base::never;
+    arm();
+}
+
 void client::pause(moment until) {
     if (!alive_ || stopped_) return;
     world_.note([&] { return world_.name_of(*this) + " is stopped"; });

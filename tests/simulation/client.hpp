@@ -44,6 +44,8 @@ public:
     /// The line for these terms: shared where threads may pass the hold to each other.
     [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms_ptr const& terms);
 
+    /// Its clock runs at another rate from now on: outside the fault model when it is far off.
+    void skew(std::int64_t drift);
     void pause(moment until);
     void resume();
     void kill();

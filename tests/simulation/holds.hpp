@@ -22,7 +22,8 @@ struct store_hold {
     seam::sequence number{};
     seam::store_time granted{};
     seam::store_time expires{};
-    bool kept{false};  ///< released under a minimum hold: in the way, but nobody's
+    std::chrono::milliseconds lease{};  ///< as last asked for
+    bool kept{false};                   ///< released under a minimum hold: in the way, but nobody's
 };
 
 /// A claim in the store's line.
@@ -40,7 +41,7 @@ enum class store_end { settled, expired, evicted, forgotten };
     if (a.name != b.name || a.mode == claim_mode::permits || b.mode == claim_mode::permits)
         return false;
     if (a.mode == claim_mode::shared && b.mode == claim_mode::shared) return false;
-    bool const one_owner = !a.owner.empty() && a.owner == b.owner && a.mode == b.mode;
+    bool const one_owner = a.joins && b.joins && a.owner == b.owner && a.mode == b.mode;
     return !one_owner;
 }
 

@@ -77,7 +77,7 @@ void plan_client_faults(world& where) {
     plan(where, its.wild_clocks, [&where] {
         auto* const it = draw_client(where);
         auto const drift = static_cast<std::int64_t>(where.random.below(900'000)) - 450'000;
-        if (it != nullptr) it->clock().change_rate(where.time.now(), drift);
+        if (it != nullptr) it->skew(drift);
     });
 }
 

@@ -58,7 +58,8 @@ void user::acquire(bool wait, base::instant deadline) {
     if (deadline != base::never) record_.deadline = home_.clock().when(deadline);
     world_.note([&] {
         return world_.name_of(home_) + " user " + std::to_string(number_) +
-               (wait ? " acquires '" : " tries '") + habit_.terms->spec->name + "'";
+               (wait ? " acquires '" : " tries '") + habit_.terms->spec->name + "' by call " +
+               std::to_string(record_.number);
     });
     world_.tell([&](checker& it) { it.begun(record_); });
     home_.engine().begin(*call_, home_.now(), deadline);
@@ -144,6 +145,7 @@ void user::on_lost() {
 
 void user::release(bool wait) {
     ++turn_;
+    call_.reset();  // a loss may come before the thread has seen its grant
     auto const was = std::exchange(hold_, nullptr);
     was->at_release = was->grant->state(home_.now());
     world_.note([&] {

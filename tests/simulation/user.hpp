@@ -43,6 +43,7 @@ public:
     void vanish();
     void on_lost();
 
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
     [[nodiscard]] habit const& its_habit() const noexcept { return habit_; }
     [[nodiscard]] call_record const* pending() const noexcept;
     [[nodiscard]] std::shared_ptr<local_hold> const& hold() const noexcept { return hold_; }

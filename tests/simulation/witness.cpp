@@ -1,6 +1,7 @@
 #include "simulation/witness.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "simulation/world.hpp"
 
@@ -8,34 +9,46 @@ namespace holdfast::simulation {
 
 void witness::saw(seam::request const& asked, seam::reply const& answer,
                   std::vector<stores::lease::directed_notice> const& notices) {
-    auto const* const settle = std::get_if<seam::settle>(&asked);
-    auto const* const settled = std::get_if<seam::settled>(&answer.body);
-    bool pending = settle != nullptr && settled != nullptr &&
-                   settled->endings.front() == seam::ending::released;
-    // What time ended comes first, then what was asked for, then what that has freed. A claim that
-    // was granted in the same moment in which it was withdrawn ends after its grant.
-    bool const granted_now = pending && std::ranges::any_of(notices, [&](auto const& it) {
-                                 auto const* const grant =
-                                     std::get_if<seam::claim_granted>(&it.what);
-                                 return grant != nullptr && grant->id == settle->claims.front().id;
-                             });
-    for (auto const& [to, what] : notices) {
-        auto const* const grant = std::get_if<seam::claim_granted>(&what);
-        if (pending && grant != nullptr && !granted_now) {
-            pending = false;
-            on_settled(settle->claims.front(), settle->keep_for, answer.now);
-        }
-        on_notice(what, answer.now);
-        if (pending && grant != nullptr && grant->id == settle->claims.front().id) {
-            pending = false;
-            on_settled(settle->claims.front(), settle->keep_for, answer.now);
-        }
+    if (auto const* const evict = std::get_if<seam::evict>(&asked)) {
+        // Nobody is told of what was only kept.
+        std::erase_if(holds_, [&](auto const& it) {
+            return it.second.kept && it.second.spec->name == evict->name;
+        });
     }
-    if (pending) on_settled(settle->claims.front(), settle->keep_for, answer.now);
+    saw_notices(std::get_if<seam::settle>(&asked), answer, notices);
     if (auto const* const submit = std::get_if<seam::submit>(&asked)) on_submit(*submit, answer);
     if (auto const* const renew = std::get_if<seam::renew>(&asked)) on_renew(*renew, answer);
     if (auto const* const convert = std::get_if<seam::convert>(&asked))
         on_convert(*convert, answer);
+}
+
+// What time ended comes first, then what was asked for, then what that has freed. A claim that was
+// granted in the same moment in which it was withdrawn ends after its grant, and after those who
+// joined it.
+void witness::saw_notices(seam::settle const* settle, seam::reply const& answer,
+                          std::vector<stores::lease::directed_notice> const& notices) {
+    auto const* const settled = std::get_if<seam::settled>(&answer.body);
+    bool pending = settle != nullptr && settled != nullptr &&
+                   settled->endings.front() == seam::ending::released;
+    auto const end_it = [&] {
+        if (std::exchange(pending, false))
+            on_settled(settle->claims.front(), settle->keep_for, answer.now);
+    };
+    auto const grant_in = [](auto const& it) { return std::get_if<seam::claim_granted>(&it.what); };
+    auto const its_grant = std::ranges::find_if(notices, [&](auto const& it) {
+        auto const* const grant = grant_in(it);
+        return pending && grant != nullptr && grant->id == settle->claims.front().id;
+    });
+    for (auto const& it : notices) {
+        if (auto const* const grant = grant_in(it)) {
+            bool const before =
+                its_grant != notices.end() &&
+                (&it <= &*its_grant || grant->held.number == grant_in(*its_grant)->held.number);
+            if (!before) end_it();
+        }
+        on_notice(it.what, answer.now);
+    }
+    end_it();
 }
 
 void witness::on_submit(seam::submit const& asked, seam::reply const& answer) {
@@ -66,6 +79,7 @@ void witness::on_renew(seam::renew const& asked, seam::reply const& answer) {
                 world_.fail("witness", "the store renewed a hold that it never granted");
                 return;
             }
+            found->second.lease = item.lease;
             found->second.expires = std::max(found->second.expires, until);
             world_.tell([&](checker& it) { it.extended(found->second); });
         } else if (auto* const wait = find_wait(item.subject.id)) {
@@ -122,6 +136,7 @@ void witness::begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& g
                     bool from_line) {
     end(id, store_end::expired);
     store_hold fresh{.id = id, .spec = spec, .number = grant.number, .granted = grant.began};
+    fresh.lease = spec->lease;
     fresh.expires = grant.began + spec->lease;
     world_.note([&] {
         return "store grants '" + spec->name + "' to " + world_.short_name(id) + " as " +

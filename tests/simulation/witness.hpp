@@ -33,6 +33,8 @@ public:
     [[nodiscard]] std::vector<store_end> const& ends(seam::claim_id id) const;
 
 private:
+    void saw_notices(seam::settle const* settle, seam::reply const& answer,
+                     std::vector<stores::lease::directed_notice> const& notices);
     void on_submit(seam::submit const& asked, seam::reply const& answer);
     void on_renew(seam::renew const& asked, seam::reply const& answer);
     void on_settled(seam::claim const& subject, std::chrono::milliseconds keep_for,

@@ -31,7 +31,7 @@ lock_options draw_options(world& where) {
     if (random.one_in(6)) out.grace = where.draw_ms(out.lease / 2);
     if (random.one_in(6)) out.retry = draw_retry(where);
     if (random.one_in(3)) out.local_passes = static_cast<int>(random.below(6));
-    if (random.one_in(10)) out.owner = "o" + std::to_string(random.below(2));
+    if (random.one_in(8)) out.owner = "o" + std::to_string(random.below(2));
     return out;
 }
 
@@ -71,7 +71,9 @@ habit draw_habit(world& where) {
     // Threads of one process that use the same terms share a line: make that common.
     if (random.one_in(2)) options = {.lease = where.plan.lease_max};
     if (where.plan.fair_only) options.order = ordering::fair;
-    out.terms = std::make_shared<core::terms const>(core::make_terms(draw_spec(where), options));
+    auto spec = draw_spec(where);
+    spec.joins = !options.owner.empty() && spec.mode == claim_mode::exclusive && random.one_in(2);
+    out.terms = std::make_shared<core::terms const>(core::make_terms(std::move(spec), options));
     out.hold = draw_hold(where, options.lease);
     out.think = milliseconds{random.one_in(4) ? 2 : random.one_in(2) ? 60 : 300};
     out.wake = random.one_in(6) ? moment{milliseconds{20}} : moment{microseconds{60}};

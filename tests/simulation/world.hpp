@@ -82,6 +82,7 @@ public:
     void announce(core::grant const& lost);
     /// The store no longer stands by its word: from here on only the token protects.
     void forsake(seam::claim_id id);
+    [[nodiscard]] bool forsaken(seam::claim_id id) const { return forsaken_.contains(id); }
     /// The holds in the hands of users, those that are lost but not let go included.
     [[nodiscard]] std::vector<std::shared_ptr<local_hold>> const& holds() const noexcept {
         return holds_;

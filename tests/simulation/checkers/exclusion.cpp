@@ -16,18 +16,23 @@ public:
         for (auto const* const other : others) {
             if (other->id == fresh.id) continue;
             permits += other->spec->permits;
-            // What is kept for a minimum hold is nobody's, also not its former owner's.
-            bool const in_the_way = other->kept ? fresh.spec->mode != claim_mode::permits &&
-                                                      (fresh.spec->mode == claim_mode::exclusive ||
-                                                       other->spec->mode == claim_mode::exclusive)
-                                                : conflicting(*fresh.spec, *other->spec);
-            if (in_the_way)
+            if (in_the_way(fresh, *other))
                 fail("'" + fresh.spec->name + "' was granted to " + here().short_name(fresh.id) +
                      " while " + here().short_name(other->id) + " has it");
         }
         if (fresh.spec->mode == claim_mode::permits && permits > fresh.spec->limit)
             fail("'" + fresh.spec->name + "' has given " + std::to_string(permits) +
                  " permits of " + std::to_string(fresh.spec->limit));
+    }
+
+private:
+    static bool in_the_way(store_hold const& fresh, store_hold const& other) {
+        if (!other.kept) return conflicting(*fresh.spec, *other.spec);
+        // What is kept for a minimum hold is nobody's, also not its former owner's, unless the owner
+        // still holds by another claim.
+        if (other.number == fresh.number || fresh.spec->mode == claim_mode::permits) return false;
+        return fresh.spec->mode == claim_mode::exclusive ||
+               other.spec->mode == claim_mode::exclusive;
     }
 };
 

@@ -28,9 +28,10 @@ public:
         auto const& spec = *it.terms->spec;
         auto const token = it.grant->token();
         auto const* const at_store = here().seen.hold(it.claim);
-        if (at_store != nullptr && static_cast<std::uint64_t>(at_store->number) != token >> 8)
+        if (at_store != nullptr && !here().forsaken(it.claim) &&
+            static_cast<std::uint64_t>(at_store->number) != token >> 8)
             fail("a token of '" + spec.name + "' is not of its grant");
-        if (spec.mode != claim_mode::exclusive || !spec.owner.empty()) return;
+        if (spec.mode != claim_mode::exclusive || spec.joins) return;
         // Two holds with one token could both write.
         if (!given_.emplace(spec.name, token).second)
             fail("two holds of '" + spec.name + "' have the same token");
@@ -44,10 +45,10 @@ public:
 
 private:
     bool joins_owner(store_hold const& fresh) {
-        if (fresh.spec->owner.empty()) return false;
+        if (!fresh.spec->joins) return false;
         auto const others = here().seen.holders(fresh.spec->name, here().store.now());
         return std::ranges::any_of(others, [&](auto const* it) {
-            return it->number == fresh.number && it->spec->owner == fresh.spec->owner;
+            return it->number == fresh.number && !conflicting(*it->spec, *fresh.spec);
         });
     }
 

@@ -11,7 +11,7 @@ public:
     char const* name() const override { return "honesty"; }
 
     void answered(local_hold const& it, release_outcome outcome) override {
-        if (!here().plan.within_fault_model() || it.forsaken) return;
+        if (!here().plan.within_fault_model() || here().forsaken(it.claim)) return;
         auto const& name = it.terms->spec->name;
         bool const in_time =
             it.at_release == lease_state::held || it.at_release == lease_state::in_doubt;

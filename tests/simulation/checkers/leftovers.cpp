@@ -20,7 +20,8 @@ public:
             if (!home->alive()) continue;
             for (auto const& user : home->users)
                 if (!user->at_rest())
-                    fail("a user of " + world::name_of(*home) + " waits or holds for ever");
+                    fail("user " + std::to_string(user->number()) + " of " + world::name_of(*home) +
+                         " waits or holds for ever");
             if (!home->engine().idle()) fail(world::name_of(*home) + " has claims left");
         }
         touch_all();

@@ -18,7 +18,7 @@ public:
         for (auto const& it : here().seen.line(spec.name)) {
             if (it.id == fresh.id) return;
             if (it.expires <= now) continue;  // dead waiters are skipped
-            if (from_line || !may_overtake(spec, fresh, *it.spec))
+            if (!may_overtake(spec, fresh, *it.spec, from_line))
                 return fail("'" + spec.name + "' was granted to " + here().short_name(fresh.id) +
                             " before " + here().short_name(it.id) + ", which came first");
         }
@@ -26,13 +26,13 @@ public:
 
 private:
     bool may_overtake(seam::claim_spec const& spec, store_hold const& fresh,
-                      seam::claim_spec const& waiter) {
-        bool const permits = spec.mode == claim_mode::permits && spec.order == ordering::barging &&
-                             waiter.order == ordering::barging;
-        if (permits || spec.owner.empty()) return permits;
+                      seam::claim_spec const& waiter, bool from_line) {
+        bool const permits = !from_line && spec.mode == claim_mode::permits &&
+                             spec.order == ordering::barging && waiter.order == ordering::barging;
+        if (permits || !spec.joins) return permits;
         auto const holders = here().seen.holders(spec.name, here().store.now());
         return std::ranges::any_of(holders, [&](auto const* it) {
-            return it->number == fresh.number && it->spec->owner == spec.owner;
+            return it->number == fresh.number && !conflicting(*it->spec, spec);
         });
     }
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "simulation/checkers/all.hpp"
@@ -25,8 +26,9 @@ public:
         if (static_cast<int>(it.pass()) > it.terms->local_passes)
             fail("'" + name + "' was passed on " + std::to_string(it.pass()) +
                  " times although others wait");
+        auto const longest = std::max(it.terms->spec->lease, at_store->lease);
         if (here().plan.within_fault_model() &&
-            here().store.now() > at_store->granted + it.terms->spec->lease / 10)
+            here().store.now() > at_store->granted + longest / 10)
             fail("'" + name + "' was passed on later than a tenth of its lease after the grant");
     }
 

@@ -15,8 +15,9 @@ public:
     char const* name() const override { return "wake-up"; }
 
     void tick() override {
-        if (!here().calm && !here().plan.faultless()) return;
+        if ((!here().calm && !here().plan.faultless()) || here().plan.wild_clocks > 0) return;
         std::map<std::string, moment> idle;
+        std::map<std::string, std::uint64_t> calls;
         for (auto const& home : here().clients) {
             if (!home->alive() || home->stopped()) continue;
             for (auto const& user : home->users) {
@@ -26,12 +27,14 @@ public:
                 auto const& name = call->terms->spec->name;
                 if (!here().seen.holders(name, here().store.now()).empty()) continue;
                 idle.emplace(name, here().time.now());
+                calls[name] = call->number;
             }
         }
         for (auto& [name, since] : idle) {
             if (auto const before = idle_.find(name); before != idle_.end()) since = before->second;
             if (here().time.now() - since > bound())
-                fail("'" + name + "' is free and somebody waits for it all the time");
+                fail("'" + name + "' is free, and call " + std::to_string(calls[name]) +
+                     " waits for it all the time");
         }
         idle_ = std::move(idle);
     }
