@@ -1,0 +1,132 @@
+// After fork() the child's copy of a client is dead, and harms nothing.
+#include <memory>
+#include <optional>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "conformance/store_test.hpp"
+
+namespace holdfast::conformance {
+
+namespace {
+
+class fork_test : public store_test {
+protected:
+    /// Runs `call` in a child and returns its result as the child's exit status.
+    template <class Call>
+    [[nodiscard]] static int in_child(Call call) {
+        auto const child = ::fork();
+        if (child == 0) {
+            int result = 99;
+            try {
+                result = call();
+            } catch (...) {
+                result = 98;
+            }
+            ::_exit(result);
+        }
+        int status = 0;
+        if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+        return WEXITSTATUS(status);
+    }
+
+    [[nodiscard]] static bool is_closed(std::error_code code) { return code == errc::closed; }
+};
+HOLDFAST_OVER_ALL_STORES(fork_test);
+
+TEST_P(fork_test, operations_of_the_child_throw_closed) {
+    auto client = connect();
+    mutex shared{client, "q"};
+    recursive_mutex nested{client, "r"};
+    nested.lock();
+    auto held = shared.acquire();
+    EXPECT_EQ(in_child([&] {
+                  int good = 0;
+                  good += is_closed(failure_of([&] { shared.lock(); }));
+                  good += is_closed(failure_of([&] { return shared.try_lock(); }));
+                  good += is_closed(failure_of([&] { return shared.acquire(); }));
+                  good += is_closed(failure_of([&] { return shared.try_acquire_for(1s); }));
+                  good += is_closed(failure_of([&] { nested.lock(); }));
+                  good += is_closed(failure_of([&] { return held.release(); }));
+                  good += is_closed(failure_of([&] { return held.renew(); }));
+                  good += is_closed(failure_of([&] { client.ping(); }));
+                  good += is_closed(failure_of([&] { return client.locks(); }));
+                  good += is_closed(failure_of([&] { return client.evict("q"); }));
+                  good += !nested.owns();
+                  return good;
+              }),
+              11);
+    EXPECT_TRUE(held.held());
+    EXPECT_EQ(held.renew(), lease_state::held);
+    EXPECT_TRUE(nested.owns());
+    nested.unlock();
+    EXPECT_EQ(held.release(), release_outcome::released);
+    EXPECT_TRUE(empties(client));
+}
+
+TEST_P(fork_test, destructors_of_the_child_do_nothing) {
+    auto other = connect();
+    auto client = std::make_unique<holdfast::client>(connect());
+    auto shared = std::make_unique<mutex>(*client, "q");
+    auto locked = std::make_unique<mutex>(*client, "r");
+    std::optional<lease> held{shared->acquire()};
+    locked->lock();
+    EXPECT_EQ(in_child([&] {
+                  held.reset();
+                  locked->unlock();
+                  locked.reset();
+                  shared.reset();
+                  client.reset();
+                  return 0;
+              }),
+              0);
+    mutex theirs{other, "q"};
+    EXPECT_FALSE(theirs.try_lock());
+    EXPECT_EQ(held->renew(), lease_state::held);
+    EXPECT_EQ(other.locks().size(), 2U);
+    EXPECT_TRUE(locked->owns());
+    locked->unlock();
+    EXPECT_EQ(held->release(), release_outcome::released);
+    EXPECT_TRUE(empties(other));
+}
+
+TEST_P(fork_test, the_parent_works_on_while_children_come_and_go) {
+    auto client = connect();
+    mutex shared{client, "q", {.lease = 2s}};
+    auto held = shared.acquire();
+    auto waiter = elsewhere([&] { return shared.acquire(); });
+    EXPECT_TRUE(waits(client, "q", 1));
+    for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(in_child([] { return 7; }), 7);
+    EXPECT_TRUE(throughout(3s, [&] { return held.held(); })) << held.loss_reason();
+    EXPECT_EQ(held.release(), release_outcome::released);
+    EXPECT_TRUE(waiter.get().held());
+}
+
+// A child that lives on must not keep its parent's holds alive, nor end them.
+TEST_P(fork_test, the_child_may_make_a_client_of_its_own) {
+#if defined(__SANITIZE_THREAD__)
+    constexpr bool may_start_threads = false;  // ThreadSanitizer forbids it after such a fork
+#else
+    constexpr bool may_start_threads = true;
+#endif
+    if (!can_meet_processes() || !may_start_threads) return;
+    auto client = connect();
+    mutex shared{client, "q"};
+    auto held = shared.acquire();
+    auto const url = store().url();
+    EXPECT_EQ(in_child([&] {
+                  holdfast::client own{url};
+                  mutex theirs{own, "q"};
+                  if (theirs.try_acquire()) return 1;
+                  auto const other = mutex{own, "r"}.try_acquire();
+                  return other && own.locks().size() == 2 ? 0 : 2;
+              }),
+              0);
+    EXPECT_EQ(held.renew(), lease_state::held);
+}
+
+}  // namespace
+
+}  // namespace holdfast::conformance

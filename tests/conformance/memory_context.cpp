@@ -1,0 +1,28 @@
+// memory: lives in one process, and is never silent.
+#include <atomic>
+
+#include "conformance/context.hpp"
+
+namespace holdfast::conformance {
+
+namespace {
+
+class memory_context final : public context {
+public:
+    [[nodiscard]] std::string url() const override { return "memory:test-" + number_; }
+    [[nodiscard]] abilities can() const override { return {}; }
+
+private:
+    [[nodiscard]] static std::string next() {
+        static std::atomic<int> last{0};
+        return std::to_string(++last);
+    }
+
+    std::string const number_{next()};
+};
+
+registration const here{"memory", [] { return std::make_unique<memory_context>(); }};
+
+}  // namespace
+
+}  // namespace holdfast::conformance

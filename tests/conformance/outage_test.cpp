@@ -1,0 +1,184 @@
+// A store that falls silent: doubt, early loss, honest answers, and the way back.
+#include <optional>
+#include <thread>
+
+#include "conformance/store_test.hpp"
+
+namespace holdfast::conformance {
+
+namespace {
+
+class outage_test : public store_test {};
+HOLDFAST_OVER_ALL_STORES(outage_test);
+
+TEST_P(outage_test, a_hold_goes_into_doubt_and_is_lost_before_the_store_frees_it) {
+    if (!can_fall_silent()) return;
+    auto const client = connect();
+    auto const other = connect();
+    auto held = mutex{client, "q", {.lease = 6s}}.acquire();
+    auto const lost = held.lost();
+    auto const left = held.remaining();
+    store().silence();
+    stopwatch const since;
+    EXPECT_TRUE(eventually([&] { return held.state() == lease_state::in_doubt; }));
+    EXPECT_TRUE(held.held());
+    EXPECT_EQ(held.loss_reason(), "");
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+    EXPECT_EQ(held.state(), lease_state::lost);
+    EXPECT_LT(since.elapsed(), left + 5s);
+    EXPECT_NE(held.loss_reason(), "");
+    store().restore();
+    auto const next = mutex{other, "q"}.try_acquire_for(patience);
+    ASSERT_TRUE(next);
+    EXPECT_GT(next->token(), held.token());
+    EXPECT_EQ(held.release(), release_outcome::already_lost);
+}
+
+TEST_P(outage_test, a_hold_that_was_in_doubt_is_held_again) {
+    if (!can_fall_silent()) return;
+    auto client = connect();
+    auto const held = mutex{client, "q", {.lease = 6s}}.acquire();
+    store().silence();
+    EXPECT_TRUE(eventually([&] { return held.state() == lease_state::in_doubt; }));
+    store().restore();
+    EXPECT_TRUE(eventually([&] { return held.state() == lease_state::held; }));
+    EXPECT_TRUE(throughout(3s, [&] { return held.held(); }));
+    EXPECT_FALSE(held.lost().stop_requested());
+    EXPECT_GE(client.metrics()["doubts"], 1U);
+    EXPECT_EQ(client.metrics()["losses"], 0U);
+}
+
+TEST_P(outage_test, silence_is_not_busy) {
+    if (!can_fall_silent()) return;
+    auto const client = connect();
+    mutex shared{client, "q"};
+    shared.lock();
+    EXPECT_FALSE(elsewhere([&] { return shared.try_lock_for(20ms); }).get());  // answered: busy
+    shared.unlock();
+    store().silence();
+    mutex other{client, "r"};
+    stopwatch const since;
+    EXPECT_EQ(failure_of([&] { return other.try_acquire_for(300ms); }), errc::store_unavailable);
+    EXPECT_EQ(failure_of([&] { return other.try_lock_for(300ms); }), errc::store_unavailable);
+    EXPECT_GE(since.elapsed(), 600ms);
+    EXPECT_LT(since.elapsed(), 20s);
+    store().restore();
+    EXPECT_TRUE(other.try_lock_for(patience));
+    other.unlock();
+}
+
+TEST_P(outage_test, a_wait_that_heard_busy_before_ends_busy) {
+    if (!can_fall_silent()) return;
+    auto holder = connect();
+    auto const client = connect();
+    auto const held = mutex{holder, "q"}.acquire();
+    mutex waited{client, "q"};
+    auto waiter = elsewhere([&] { return waited.try_acquire_for(2s).has_value(); });
+    EXPECT_TRUE(waits(holder, "q", 1));
+    store().silence();
+    EXPECT_FALSE(waiter.get());
+    store().restore();
+    EXPECT_TRUE(waits(holder, "q", 0));
+}
+
+TEST_P(outage_test, a_given_up_acquire_takes_nothing) {
+    if (!can_fall_silent()) return;
+    auto watcher = connect();
+    auto const client = connect();
+    mutex shared{client, "q"};
+    EXPECT_TRUE(shared.try_acquire());
+    EXPECT_TRUE(empties(watcher));
+    store().silence();
+    EXPECT_EQ(failure_of([&] { return shared.try_acquire_for(200ms); }), errc::store_unavailable);
+    store().restore();
+    EXPECT_TRUE(empties(watcher));
+    EXPECT_TRUE(throughout(500ms, [&] { return watcher.locks().empty(); }));
+}
+
+TEST_P(outage_test, a_stop_ends_a_wait_for_a_silent_store) {
+    if (!can_fall_silent()) return;
+    auto const client = connect();
+    mutex shared{client, "q"};
+    EXPECT_TRUE(shared.try_acquire());
+    store().silence();
+    std::stop_source stop;
+    auto waiter =
+        elsewhere([&] { return failure_of([&] { EXPECT_FALSE(shared.lock(stop.get_token())); }); });
+    EXPECT_TRUE(eventually([&] { return client.metrics().at("acquires") == 2; }));
+    stop.request_stop();
+    ASSERT_TRUE(ready(waiter, 10s));
+    EXPECT_FALSE(waiter.get());
+    store().restore();
+}
+
+TEST_P(outage_test, destructors_and_unlock_do_not_wait_for_the_store) {
+    if (!can_fall_silent()) return;
+    auto watcher = connect();
+    auto const client = connect();
+    mutex shared{client, "q", {.lease = 3s}};
+    mutex locked{client, "r", {.lease = 3s}};
+    std::optional<lease> held{shared.acquire()};
+    locked.lock();
+    store().silence();
+    stopwatch const since;
+    held.reset();
+    locked.unlock();
+    EXPECT_LT(since.elapsed(), 2s);
+    store().restore();
+    EXPECT_TRUE(empties(watcher));  // released in the background, or at the end of the lease
+}
+
+TEST_P(outage_test, release_says_that_it_does_not_know) {
+    if (!can_fall_silent()) return;
+    auto const client = connect({.patience = 500ms});
+    auto held = mutex{client, "q"}.acquire();
+    store().silence();
+    stopwatch const since;
+    EXPECT_EQ(held.release(), release_outcome::unknown);
+    EXPECT_LT(since.elapsed(), 10s);
+    EXPECT_FALSE(held.held());
+    EXPECT_EQ(held.release(), release_outcome::unknown);
+    store().restore();
+}
+
+TEST_P(outage_test, close_is_bounded_by_patience) {
+    if (!can_fall_silent()) return;
+    auto client = connect({.patience = 500ms});
+    auto const held = mutex{client, "q", {.lease = 60s}}.acquire();
+    store().silence();
+    stopwatch const since;
+    client.close();
+    EXPECT_LT(since.elapsed(), 15s);
+    EXPECT_EQ(held.state(), lease_state::lost);
+    store().restore();
+}
+
+TEST_P(outage_test, everything_may_be_destroyed_while_the_store_is_gone) {
+    if (!can_fall_silent()) return;
+    stopwatch since;
+    {
+        auto const client = connect({.patience = 500ms});
+        mutex shared{client, "q"};
+        auto const held = shared.acquire();
+        mutex locked{client, "r"};
+        locked.lock();
+        store().silence();
+        since = {};
+    }
+    EXPECT_LT(since.elapsed(), 15s);
+    store().restore();
+}
+
+TEST_P(outage_test, the_death_of_a_holder_frees_its_name) {
+    if (!can_meet_processes()) return;
+    auto const client = connect();
+    stopwatch const since;
+    auto const before = store().kill_holder("q", 20s);
+    auto const next = mutex{client, "q"}.try_acquire_for(60s);
+    ASSERT_TRUE(next);
+    EXPECT_GT(next->token(), before);
+}
+
+}  // namespace
+
+}  // namespace holdfast::conformance

@@ -1,0 +1,62 @@
+// Processes that share one file store.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/eventually.hpp"
+#include "support/process.hpp"
+#include "support/temporary_directory.hpp"
+
+namespace holdfast::processes {
+
+using namespace std::chrono_literals;
+using support::eventually;
+using support::patience;
+using support::process;
+using support::stopwatch;
+
+class lock_processes : public testing::Test {
+protected:
+    [[nodiscard]] std::string url() const { return "file:" + path("locks.db"); }
+
+    [[nodiscard]] std::string path(char const* name) const {
+        return (place_.path() / name).string();
+    }
+
+    [[nodiscard]] std::unique_ptr<process> start() const {
+        return std::make_unique<process>(std::vector<std::string>{HOLDFAST_TEST_WORKER, url()});
+    }
+
+    /// The token in a worker's answer to `acquire`; 0 when it holds nothing.
+    [[nodiscard]] static std::uint64_t token(std::string const& answer) {
+        constexpr std::string_view held = "held ";
+        EXPECT_TRUE(answer.starts_with(held)) << answer;
+        return answer.starts_with(held) ? std::stoull(answer.substr(held.size())) : 0;
+    }
+
+    /// Whether `name` comes to have so many holders and waiters.
+    [[nodiscard]] bool shows(std::string_view name, std::size_t holders, std::size_t waiters) {
+        return eventually([&] {
+            for (auto const& info : watcher_.locks())
+                if (info.name == name)
+                    return info.holders.size() == holders && info.waiters.size() == waiters;
+            return holders + waiters == 0;
+        });
+    }
+
+private:
+    support::temporary_directory place_;
+
+protected:
+    client watcher_{url()};
+};
+
+}  // namespace holdfast::processes

@@ -1,0 +1,126 @@
+// A process that holds what a test tells it to: one command per line, one line of answer each.
+//
+//     process_worker URL
+//
+//     acquire NAME [lease=MS] [owner=TEXT] [renew=no] [order=fair]    held TOKEN
+//     state | reason | lost                                           what the lease says
+//     await-loss MS                                                   told, or silent
+//     release                                                         the outcome
+//     write PATH TEXT                                                 written, or refused
+//     count NAME PATH TIMES                                           done
+//
+// It ends with its input.
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <holdfast/holdfast.hpp>
+
+#include "support/eventually.hpp"
+#include "support/fenced_file.hpp"
+
+namespace {
+
+using words = std::vector<std::string>;
+
+words split(std::string const& line) {
+    std::istringstream in{line};
+    return {std::istream_iterator<std::string>{in}, {}};
+}
+
+holdfast::lock_options options_of(words const& from) {
+    holdfast::lock_options out;
+    for (auto const& word : from) {
+        auto const equals = word.find('=');
+        if (equals == std::string::npos) continue;
+        auto const key = word.substr(0, equals);
+        auto const value = word.substr(equals + 1);
+        if (key == "lease") out.lease = std::chrono::milliseconds{std::stoll(value)};
+        if (key == "owner") out.owner = value;
+        if (key == "renew") out.renew = value != "no";
+        if (key == "order" && value == "fair") out.order = holdfast::ordering::fair;
+    }
+    return out;
+}
+
+/// Reads, adds and writes in three steps: without exclusion updates get lost.
+void add_one(std::string const& path) {
+    long value = 0;
+    std::ifstream{path} >> value;
+    std::ofstream{path} << value + 1 << '\n';
+}
+
+class worker {
+public:
+    explicit worker(std::string const& url) : client_{url} {}
+
+    std::string answer(words const& command) {
+        auto const& what = command.at(0);
+        if (what == "acquire") return acquire(command);
+        if (what == "state") return to_string(held_.state());
+        if (what == "reason") return held_.loss_reason();
+        if (what == "lost") return held_.lost().stop_requested() ? "told" : "silent";
+        if (what == "await-loss") return await_loss(std::stoll(command.at(1)));
+        if (what == "release") return to_string(held_.release());
+        if (what == "write") return write(command.at(1), command.at(2));
+        if (what == "count") return count(command.at(1), command.at(2), std::stoi(command.at(3)));
+        return "what is '" + what + "'?";
+    }
+
+private:
+    std::string acquire(words const& command) {
+        auto const options = options_of(command);
+        if (options.owner.empty()) {
+            held_ = holdfast::mutex{client_, command.at(1), options}.acquire();
+        } else {
+            held_ = holdfast::recursive_mutex{client_, command.at(1), options}.acquire();
+        }
+        return "held " + std::to_string(held_.token());
+    }
+
+    std::string await_loss(long long bound) {
+        auto const lost = held_.lost();
+        bool const told = holdfast::support::eventually([&] { return lost.stop_requested(); },
+                                                        std::chrono::milliseconds{bound});
+        return told ? "told" : "silent";
+    }
+
+    std::string write(std::string const& path, std::string const& text) {
+        return holdfast::support::fenced_file{path}.write(held_.token(), text) ? "written"
+                                                                               : "refused";
+    }
+
+    std::string count(std::string const& name, std::string const& path, int times) {
+        holdfast::mutex shared{client_, name};
+        for (int i = 0; i < times; ++i) {
+            std::lock_guard const guard{shared};
+            add_one(path);
+        }
+        return "done";
+    }
+
+    holdfast::client client_;
+    holdfast::lease held_;
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    if (count != 2) return 64;
+    try {
+        worker it{arguments[1]};
+        for (std::string line; std::getline(std::cin, line);) {
+            auto const command = split(line);
+            if (!command.empty()) std::cout << it.answer(command) << std::endl;
+        }
+        return 0;
+    } catch (std::exception const& error) {
+        std::cout << error.what() << std::endl;
+        return 1;
+    }
+}
