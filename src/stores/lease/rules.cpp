@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace holdfast::stores::lease {
 
@@ -144,7 +145,8 @@ seam::reply_body rules::apply(seam::settle const& what) {
     for (auto const& subject : what.claims) {
         // A submit may take effect up to and including its last moment.
         constexpr seam::store_clock::duration moment{1};
-        if (what.bar_until >= now_) books_.bar(subject.id, what.bar_until + moment);
+        auto const last = std::min(what.bar_until, seam::store_time::max() - moment);
+        if (last >= now_) books_.bar(subject.id, last + moment);
         out.endings.push_back(end_one(subject, what.keep_for));
     }
     return out;
@@ -278,19 +280,36 @@ void rules::move_line(name_record& record) {
             continue;
         }
         if (!fits(record, next->mode, next->permits)) break;
-        --record.waiters;
-        if (next->subject.spec->order == ordering::fair) --record.fair_waiters;
-        next->held = true;
-        next->number = books_.next_sequence();
-        next->since = next->began = now_;
-        next->expires = now_ + next->subject.spec->lease;
-        count_held(record, *next, +1);
-        books_.promote(record, *next);
-        tell(next->who->id, seam::claim_granted{next->subject.id, grant_of(record, *next)});
+        let_in(record, *next, books_.next_sequence());
+        if (next->subject.spec->joins) let_joiners_in(record, *next);
         granted_any = true;
     }
     if (granted_any) books_.save(record);
     if (record.waiters == 0 && books_.watched()) tell_watchers({record.kind, record.name, {}});
+}
+
+void rules::let_in(name_record& record, entry& next, seam::sequence number) {
+    --record.waiters;
+    if (next.subject.spec->order == ordering::fair) --record.fair_waiters;
+    next.held = true;
+    next.number = number;
+    next.since = next.began = now_;
+    next.expires = now_ + next.subject.spec->lease;
+    count_held(record, next, +1);
+    books_.promote(record, next);
+    tell(next.who->id, seam::claim_granted{next.subject.id, grant_of(record, next)});
+}
+
+// The claims of one explicit owner are one hold: those that wait come in with the first of them.
+void rules::let_joiners_in(name_record& record, entry const& first) {
+    std::vector<seam::claim_id> joiners;
+    books_.each_waiter(record, [&](entry const& it) {
+        auto const& spec = *it.subject.spec;
+        if (spec.joins && spec.owner == first.subject.spec->owner && it.expires > now_)
+            joiners.push_back(it.subject.id);
+    });
+    for (auto const& id : joiners)
+        let_in(record, *books_.find(record, id), first.number);
 }
 
 // `why` is told to the claim's client; nullptr when the client itself asked for the end.

@@ -65,6 +65,8 @@ private:
     void count_held(name_record& record, entry const& held, int by);
     bool recall(name_record& record);
     void move_line(name_record& record);
+    void let_in(name_record& record, entry& next, seam::sequence number);
+    void let_joiners_in(name_record& record, entry const& first);
     void tidy(name_record& record);
     void tell(seam::client_id to, seam::notice what);
     void tell_watchers(seam::cell_key const& key);
