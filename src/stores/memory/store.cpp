@@ -1,5 +1,7 @@
 // memory: the store inside this process, and the executable specification of the seam.
+#include <array>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -9,6 +11,9 @@
 namespace holdfast::stores::memory {
 
 namespace {
+
+// `lease` is the core's affair; it is listed so that it is not taken for a misprint.
+constexpr std::array<std::string_view, 1> known_options{"lease"};
 
 class store final : public seam::store {
 public:
@@ -46,6 +51,7 @@ private:
 std::unique_ptr<seam::store> make(seam::store_context context) {
     if (context.url.has_authority)
         base::raise(errc::bad_url, "a memory store is written memory: or memory:NAME");
+    context.url.require_known_options(known_options);
     return std::make_unique<store>(std::move(context));
 }
 
