@@ -61,10 +61,6 @@ std::vector<deadlock_step> cycle_from(graph const& all, std::string_view owner, 
     return path;
 }
 
-auto youth(deadlock_step const& step) {
-    return std::pair{-step.waiter.age.count(), std::string_view{step.waiter.id}};
-}
-
 }  // namespace
 
 std::vector<std::vector<deadlock_step>> find_deadlocks(std::vector<lock_info> const& names) {
@@ -98,8 +94,12 @@ std::vector<deadlock_step> find_cycle(std::vector<lock_info> const& names, std::
 }
 
 bool is_youngest(std::vector<deadlock_step> const& cycle, std::string_view id) {
-    if (cycle.empty()) return false;
-    return std::ranges::max_element(cycle, {}, youth)->waiter.id == id;
+    auto const self = std::ranges::find(cycle, id, [](auto const& it) { return it.waiter.id; });
+    if (self == cycle.end()) return false;
+    // Ages are in milliseconds. Of two that are the same, the one that came first may have looked
+    // before there was a cycle: better both are told than none.
+    return std::ranges::none_of(cycle,
+                                [&](auto const& it) { return it.waiter.age < self->waiter.age; });
 }
 
 }  // namespace core
