@@ -50,16 +50,15 @@ loop::~loop() = default;
 
 template <class Step>
 void loop::wait_until_done(guard& held, waiter& self, base::instant until, Step step) {
-    while (!self.done) {
-        if (!step() || self.done) break;
-        if (!engine_.todo.requests.empty() && !sending_) {
-            pump(held, &self);
-        } else if (until != base::never && boot_clock::now() >= until) {
-            break;
-        } else {
+    while (!self.done && step() && !self.done) {
+        if (until != base::never && boot_clock::now() >= until) break;
+        if (engine_.todo.requests.empty() || sending_) {
             wait(held, self, until);
+        } else {
+            send_next(held);
         }
     }
+    leave_rest();
     pass_seat();  // it may have been woken to take the seat, and does not need it
 }
 
@@ -69,7 +68,8 @@ void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.begin(call, now, deadline_of(timeout, now));
-    pump(held, &self);
+    // A stop must be heard between two requests to a store that does not answer.
+    if (instant_ || !stop.stop_possible()) pump(held, &self);
     if (!self.done) {
         std::optional<std::stop_callback<std::function<void()>>> on_stop;
         held.unlock();  // the callback may run at once, and takes the lock
@@ -86,7 +86,6 @@ void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
             if (self.stopped && !self.done) engine_.withdraw(call, boot_clock::now());
             return true;
         });
-        pump(held, &self);
         after_event(held);
         held.unlock();
         on_stop.reset();  // waits for a callback under way, which needs the lock
@@ -225,26 +224,29 @@ core::metrics loop::counters() {
 // Sends what the engine wants sent. Another sender may be at it: then it does ours too. A sender
 // whose own call is done leaves the rest to the next one.
 void loop::pump(guard& held, waiter const* self) {
+    while (!engine_.todo.requests.empty() && !sending_ && !(self ? self->done : stopping_))
+        send_next(held);
+    if (self != nullptr) leave_rest();
+}
+
+void loop::send_next(guard& held) {
     if (instant_) return pump_instantly(boot_clock::now());
-    while (!engine_.todo.requests.empty() && !sending_) {
-        if (self != nullptr && self->done) {
-            if (waiters_.empty()) {
-                start_threads();
-                wake_courier();
-            } else {
-                wake(waiters_.front());
-            }
-            break;
-        }
-        sending_ = true;
-        auto next = std::move(engine_.todo.requests.front());
-        engine_.todo.requests.erase(engine_.todo.requests.begin());
-        held.unlock();
-        auto answer = store_->send(next.id, std::move(next.what));
-        held.lock();
-        sending_ = false;
-        if (answer) engine_.on_reply(next.id, *answer, boot_clock::now());
-    }
+    sending_ = true;
+    auto next = std::move(engine_.todo.requests.front());
+    engine_.todo.requests.erase(engine_.todo.requests.begin());
+    held.unlock();
+    auto answer = store_->send(next.id, std::move(next.what));
+    held.lock();
+    sending_ = false;
+    if (answer) engine_.on_reply(next.id, *answer, boot_clock::now());
+}
+
+void loop::leave_rest() {
+    if (engine_.todo.requests.empty() || sending_) return;
+    if (instant_) return pump_instantly(boot_clock::now());
+    if (!waiters_.empty()) return wake(waiters_.front());
+    start_threads();
+    wake_courier();
 }
 
 void loop::pump_instantly(base::instant now) {

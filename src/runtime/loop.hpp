@@ -88,6 +88,8 @@ private:
     void on_notice(seam::notice what) override;
 
     void pump(guard& held, waiter const* self);
+    void send_next(guard& held);
+    void leave_rest();
     void pump_instantly(base::instant now);
     void hand_out();
     void send_in_background(base::instant now);

@@ -41,7 +41,13 @@ void space::unlock(std::unique_lock<std::mutex>& guard) noexcept {
 }
 
 seam::reply space::carry_out(seam::request const& what) {
-    auto const patience = base::after(base::boot_clock::now(), settings_.timeout);
+    auto patience = base::after(base::boot_clock::now(), settings_.timeout);
+    if (auto const* const submit = std::get_if<seam::submit>(&what)) {  // later it takes no effect
+        // Compared as the store's coarser time: the latest of all would not fit into an instant.
+        auto const last = submit->not_after.time_since_epoch();
+        if (last < std::chrono::floor<std::chrono::microseconds>(patience.time_since_epoch()))
+            patience = base::instant{last};
+    }
     connect(patience);
     auto& its = *link_;
     if (std::holds_alternative<seam::read>(what) || std::holds_alternative<seam::hello>(what))
