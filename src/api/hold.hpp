@@ -40,6 +40,7 @@ private:
     std::shared_ptr<session> const client_;
     std::shared_ptr<core::grant> const grant_;
     std::shared_ptr<site> const site_;
+    std::mutex releasing_;  // before mutex_
     mutable std::mutex mutex_;
     bool let_go_{false};
     std::optional<release_outcome> outcome_{};

@@ -42,6 +42,7 @@ lease_state hold::state() const noexcept {
 
 release_outcome hold::release() {
     client_->require_usable();
+    std::lock_guard const turn{releasing_};  // who comes second repeats what the first was told
     {
         std::lock_guard const guard{mutex_};
         if (let_go_) {
