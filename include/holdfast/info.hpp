@@ -34,6 +34,8 @@ struct claim_info {
     std::string id{};                         ///< for `client::evict`
     std::uint32_t permits{1};
     bool local{false};  ///< waits in the line inside this client, unknown to the store
+    std::uint64_t arrival{
+        0};  ///< rises with the time of the grant or arrival, by the store's clock
 };
 
 /// One name with its holders and its waiters in the order in which they will be served.

@@ -94,12 +94,11 @@ std::vector<deadlock_step> find_cycle(std::vector<lock_info> const& names, std::
 }
 
 bool is_youngest(std::vector<deadlock_step> const& cycle, std::string_view id) {
-    auto const self = std::ranges::find(cycle, id, [](auto const& it) { return it.waiter.id; });
-    if (self == cycle.end()) return false;
-    // Ages are in milliseconds. Of two that are the same, the one that came first may have looked
-    // before there was a cycle: better both are told than none.
-    return std::ranges::none_of(cycle,
-                                [&](auto const& it) { return it.waiter.age < self->waiter.age; });
+    if (cycle.empty()) return false;
+    auto const age = [](deadlock_step const& it) {
+        return std::pair{it.waiter.arrival, it.waiter.id};
+    };
+    return std::ranges::max_element(cycle, {}, age)->waiter.id == id;
 }
 
 }  // namespace core

@@ -28,6 +28,7 @@ claim_info describe(entry const& it, seam::store_time now) {
         std::max(milliseconds{0}, std::chrono::duration_cast<milliseconds>(it.expires - now));
     out.id = seam::to_string(it.subject.id);
     out.permits = it.permits;
+    out.arrival = static_cast<std::uint64_t>(it.since.time_since_epoch().count());
     return out;
 }
 
