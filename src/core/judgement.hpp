@@ -54,6 +54,14 @@ public:
     /// The pass after `pass` of the same store grant: its token must be higher.
     [[nodiscard]] virtual unsigned next_pass(unsigned pass) const { return pass + 1; }
 
+    /// The reading of the clocks by which a pushed grant is judged: the last one that an answer gave.
+    /// When the notice came proves nothing, for it may have been under way for long.
+    [[nodiscard]] virtual clock_pair reading_for_notice(clock_pair const& last,
+                                                        seam::store_time /*began*/,
+                                                        base::instant /*received*/) const {
+        return last;
+    }
+
     /// Whether a pushed "gone" ends a hold unchecked. A notice is a hint: ask the store.
     [[nodiscard]] virtual bool notice_is_truth() const { return false; }
 

@@ -200,7 +200,8 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
     if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
         auto* const it = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
         if (it != nullptr && (it->at == phase::waiting || it->at == phase::submitting) && pair_)
-            on_granted(*it, granted->held, *pair_, now);
+            on_granted(*it, granted->held,
+                       judge_->reading_for_notice(*pair_, granted->held.began, now), now);
     } else if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
         auto* const it = gone->id.client == set_.self ? find(gone->id.number) : nullptr;
         if (it == nullptr || (it->at != phase::held && it->at != phase::waiting)) return;

@@ -84,7 +84,7 @@ std::string describe(std::uint64_t seed, run_result const& result) {
     char when[32];
     std::snprintf(when, sizeof when, "%.6f s", static_cast<double>(it.when.count()) / 1e9);
     return "seed " + std::to_string(seed) + ": " + it.checker + " at " + when + ": " + it.words +
-           "\n  " + result.profile_words + "\n  see it with: simulate --seed " +
+           "\n  " + result.profile_words + "\n  see it with: build/dev/bin/tests/simulate --seed " +
            std::to_string(seed) + " --trace";
 }
 

@@ -1,19 +1,32 @@
 #include "simulation/variants.hpp"
 
+#include <utility>
+
 #include "simulation/witness.hpp"
 
 namespace holdfast::simulation {
 
 namespace {
 
+using std::chrono::milliseconds;
+
+// --- wrong judgement in the core ---------------------------------------------------------------
+
 struct deadline_from_receipt : core::judgement {
     base::instant deadline(core::clock_pair const& pair, seam::store_time,
-                           std::chrono::milliseconds lease) const override {
+                           milliseconds lease) const override {
         return pair.received + lease - margin(lease);
     }
 };
 
-struct error_ends_renewing : core::judgement {
+struct no_margin : core::judgement {
+    base::instant deadline(core::clock_pair const& pair, seam::store_time began,
+                           milliseconds lease) const override {
+        return core::judgement::deadline(pair, began, lease) + 2 * margin(lease);
+    }
+};
+
+struct one_error_ends_it : core::judgement {
     bool error_ends_renewal() const override { return true; }
 };
 
@@ -21,20 +34,24 @@ struct same_token_at_pass : core::judgement {
     unsigned next_pass(unsigned pass) const override { return pass; }
 };
 
-struct no_not_after : core::judgement {
+struct not_after_never : core::judgement {
     seam::store_time not_after(core::clock_pair const&, base::instant) const override {
         return seam::store_time::max();
     }
 };
 
-struct no_margin : core::judgement {
-    base::instant deadline(core::clock_pair const& pair, seam::store_time began,
-                           std::chrono::milliseconds lease) const override {
-        return core::judgement::deadline(pair, began, lease) + 2 * margin(lease);
+// Believes that what it is told is so, and is so now: a grant began when its notice came.
+struct believes_notices : core::judgement {
+    bool notice_is_truth() const override { return true; }
+    core::clock_pair reading_for_notice(core::clock_pair const&, seam::store_time began,
+                                        base::instant received) const override {
+        return {received, received, began};
     }
 };
 
-// Takes a release of what is no longer held as one of what is held now.
+// --- a store that misunderstands ---------------------------------------------------------------
+
+// No owner check: a release of what is no longer held ends what is held now.
 void release_for_anybody(witness const& seen, seam::store_time now, seam::request& what) {
     auto* const settle = std::get_if<seam::settle>(&what);
     if (settle == nullptr) return;
@@ -44,20 +61,47 @@ void release_for_anybody(witness const& seen, seam::store_time now, seam::reques
         claim.id = it->id;
 }
 
+void ignore_not_after(witness const&, seam::store_time, seam::request& what) {
+    if (auto* const submit = std::get_if<seam::submit>(&what))
+        submit->not_after = seam::store_time::max();
+}
+
+void ignore_bars(witness const&, seam::store_time, seam::request& what) {
+    if (auto* const settle = std::get_if<seam::settle>(&what)) settle->bar_until = {};
+}
+
+// Holds for less time than it was asked to.
+void hold_for_half(witness const&, seam::store_time, seam::request& what) {
+    if (auto* const submit = std::get_if<seam::submit>(&what)) {
+        auto& claim = submit->claims.front();
+        auto changed = *claim.spec;
+        changed.lease /= 2;
+        claim.spec = std::make_shared<seam::claim_spec const>(std::move(changed));
+    }
+}
+
 }  // namespace
 
 std::vector<broken_variant> const& broken_variants() {
+    using checkers = std::vector<std::string_view>;
     static std::vector<broken_variant> const all = [] {
         std::vector<broken_variant> out;
-        auto const add = [&](char const* name, auto judge, std::vector<std::string_view> seen_by) {
+        auto const core = [&](char const* name, auto judge, checkers seen_by) {
             out.push_back({{name, std::move(judge), {}}, std::move(seen_by)});
         };
-        add("deadline-from-receipt", std::make_shared<deadline_from_receipt>(), {"early loss"});
-        add("error-ends-renewal", std::make_shared<error_ends_renewing>(), {"persistence"});
-        add("same-token-at-pass", std::make_shared<same_token_at_pass>(), {"fencing"});
-        add("no-not-after", std::make_shared<no_not_after>(), {"leftovers"});
-        add("no-margin", std::make_shared<no_margin>(), {"early loss"});
-        out.push_back({{"release-for-anybody", {}, &release_for_anybody}, {"early loss"}});
+        auto const store = [&](char const* name, auto tamper, checkers seen_by) {
+            out.push_back({{name, {}, tamper}, std::move(seen_by)});
+        };
+        core("deadline-from-receipt", std::make_shared<deadline_from_receipt>(), {"early loss"});
+        core("no-margin", std::make_shared<no_margin>(), {"early loss"});
+        core("error-ends-renewal", std::make_shared<one_error_ends_it>(), {"persistence"});
+        core("same-token-at-pass", std::make_shared<same_token_at_pass>(), {"fencing"});
+        core("no-not-after", std::make_shared<not_after_never>(), {"leftovers"});
+        core("notice-is-truth", std::make_shared<believes_notices>(), {"early loss"});
+        store("release-for-anybody", &release_for_anybody, {"early loss"});
+        store("not-after-ignored", &ignore_not_after, {"leftovers"});
+        store("bars-ignored", &ignore_bars, {"leftovers"});
+        store("half-a-lease", &hold_for_half, {"early loss"});
         return out;
     }();
     return all;

@@ -16,6 +16,8 @@ void witness::saw(seam::request const& asked, seam::reply const& answer,
         });
     }
     saw_notices(std::get_if<seam::settle>(&asked), answer, notices);
+    if (auto const* const settle = std::get_if<seam::settle>(&asked))
+        given_up_.insert(settle->claims.front().id);
     if (auto const* const submit = std::get_if<seam::submit>(&asked)) on_submit(*submit, answer);
     if (auto const* const renew = std::get_if<seam::renew>(&asked)) on_renew(*renew, answer);
     if (auto const* const convert = std::get_if<seam::convert>(&asked))

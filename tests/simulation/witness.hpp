@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ public:
                                                          seam::store_time now) const;
     [[nodiscard]] std::vector<store_wait> const& line(std::string const& name) const;
     [[nodiscard]] bool waiting(seam::claim_id id) const;
+    /// Whether the store was told that nobody wants the claim any more.
+    [[nodiscard]] bool given_up(seam::claim_id id) const { return given_up_.contains(id); }
     /// How a claim of earlier times ended.
     [[nodiscard]] std::vector<store_end> const& ends(seam::claim_id id) const;
 
@@ -50,6 +53,7 @@ private:
     std::map<seam::claim_id, store_hold> holds_;
     std::map<std::string, std::vector<store_wait>> lines_;
     std::map<seam::claim_id, std::vector<store_end>> ends_;
+    std::set<seam::claim_id> given_up_;
 };
 
 }  // namespace holdfast::simulation

@@ -15,6 +15,13 @@ public:
 
     void begun(call_record const& it) override { asked_for_.insert(it.terms->spec); }
 
+    void granted(store_hold const& fresh, bool) override {
+        // A store that began anew has forgotten what it was told.
+        if (here().seen.given_up(fresh.id) && here().plan.restarts == 0)
+            fail("'" + fresh.spec->name + "' was granted to " + here().short_name(fresh.id) +
+                 " after it was given up");
+    }
+
     void finished() override {
         for (auto const& home : here().clients) {
             if (!home->alive()) continue;
