@@ -1,0 +1,175 @@
+// Calls: each is completed exactly once, with the verdict that fits.
+#include "unit/engine_fixture.hpp"
+
+namespace holdfast::core {
+namespace {
+
+TEST_F(engine_test, the_first_acquire_asks_for_the_time_and_the_second_does_not) {
+    waiting one{line_for()};
+    it->begin(one.call, now);
+    auto requests = sent();
+    ASSERT_EQ(requests.size(), 1U);
+    EXPECT_TRUE(std::holds_alternative<seam::hello>(requests[0].what));
+    it->on_reply(requests[0].id, carry_out(requests[0]), now);
+    requests = sent();
+    ASSERT_EQ(requests.size(), 1U);
+    EXPECT_TRUE(std::holds_alternative<seam::submit>(requests[0].what));
+    it->on_reply(requests[0].id, carry_out(requests[0]), now);
+    EXPECT_EQ(one.call.outcome, verdict::granted);
+    it->release(one.call.held, now);
+    settle_down();
+    waiting two{line_for()};
+    it->begin(two.call, now);
+    EXPECT_EQ(count_of<seam::submit>(sent()), 1U);
+    it->withdraw(two.call, now);
+}
+
+TEST_F(engine_test, an_uncontended_pair_costs_two_requests) {
+    auto const where = line_for();
+    it->release(take(where), now);
+    settle_down();
+    auto const before = it->counters().requests;
+    for (int i = 0; i < 10; ++i) {
+        it->release(take(where), now);
+        settle_down();
+    }
+    EXPECT_EQ(it->counters().requests - before, 20U);
+    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(store.size(), 0U);
+}
+
+TEST_F(engine_test, busy_is_said_to_one_attempt_and_to_a_deadline) {
+    auto const held = take(line_for());
+    waiting once{line_for()};
+    once.call.wait = false;
+    it->begin(once.call, now);
+    settle_down();
+    EXPECT_EQ(once.call.outcome, verdict::busy);
+    waiting timed{line_for()};
+    it->begin(timed.call, now, now + 1s);
+    settle_down();
+    pass(2s);
+    EXPECT_EQ(timed.call.outcome, verdict::busy);
+    EXPECT_EQ(once.completions, 1);
+    EXPECT_EQ(timed.completions, 1);
+    it->release(held, now);
+    settle_down();
+    EXPECT_EQ(store.size(), 0U);
+}
+
+TEST_F(engine_test, a_silent_store_is_not_busy) {
+    waiting timed{line_for()};
+    it->begin(timed.call, now, now + 1s);
+    pass(2s, false);
+    EXPECT_EQ(timed.call.outcome, verdict::failed);
+    EXPECT_TRUE(timed.call.error.is(errc::store_unavailable));
+}
+
+TEST_F(engine_test, a_call_without_a_deadline_waits_for_the_patience_of_its_client) {
+    waiting one{line_for()};
+    it->begin(one.call, now);
+    pass(9'900ms, false);
+    EXPECT_EQ(one.call.outcome, verdict::pending);
+    pass(200ms, false);
+    EXPECT_EQ(one.call.outcome, verdict::failed);
+    EXPECT_TRUE(one.call.error.is(errc::store_unavailable));
+    EXPECT_EQ(one.completions, 1);
+}
+
+TEST_F(engine_test, a_store_that_refuses_ends_the_call_with_its_word) {
+    waiting one{line_for()};
+    it->begin(one.call, now);
+    fail_all(errc::access_denied);
+    EXPECT_EQ(one.call.outcome, verdict::failed);
+    EXPECT_TRUE(one.call.error.is(errc::access_denied));
+    EXPECT_TRUE(it->idle());
+}
+
+TEST_F(engine_test, one_attempt_does_not_wait_behind_a_thread_whose_submit_is_under_way) {
+    auto const where = line_for();
+    waiting first{where};
+    waiting once{where};
+    once.call.wait = false;
+    it->begin(first.call, now);
+    it->begin(once.call, now);
+    EXPECT_EQ(once.call.outcome, verdict::pending);
+    settle_down();
+    EXPECT_EQ(first.call.outcome, verdict::granted);
+    EXPECT_EQ(once.call.outcome, verdict::busy);
+}
+
+TEST_F(engine_test, a_deadline_behind_a_local_holder_is_busy_also_while_a_submit_is_under_way) {
+    auto const where = line_for({.local_passes = 0});
+    auto const held = take(where);
+    auto* const its = where->now;
+    waiting next{where};
+    it->begin(next.call, now, now + 1s);
+    its->contended = true;
+    pass(900ms);
+    it->release(held, now);  // not passed on: the next one's submit is under way
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    pass(200ms, false);
+    EXPECT_EQ(next.call.outcome, verdict::busy);
+}
+
+TEST_F(engine_test, a_withdrawn_call_is_stopped_once_and_leaves_nothing) {
+    auto const held = take(line_for());
+    waiting one{line_for()};
+    it->begin(one.call, now);
+    settle_down();
+    it->withdraw(one.call, now);
+    it->withdraw(one.call, now);
+    EXPECT_EQ(one.call.outcome, verdict::stopped);
+    EXPECT_EQ(one.completions, 1);
+    settle_down();
+    it->release(held, now);
+    settle_down();
+    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(store.size(), 0U);
+}
+
+TEST_F(engine_test, operations_are_answered_or_end_with_their_deadline) {
+    asking ping{seam::hello{}};
+    it->begin(ping.call, now);
+    settle_down();
+    EXPECT_TRUE(ping.call.done);
+    EXPECT_FALSE(ping.call.error);
+    asking late{seam::hello{}};
+    late.call.deadline = now + 5s;
+    it->begin(late.call, now);
+    auto const before = it->counters().requests;
+    pass(6s, false);
+    EXPECT_TRUE(late.call.done);
+    EXPECT_TRUE(late.call.error.is(errc::store_unavailable));
+    EXPECT_GT(it->counters().requests, before) << "a request that hangs is sent again";
+    EXPECT_EQ(late.completions, 1);
+}
+
+TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
+    auto const where = line_for();
+    auto const held = take(where);
+    waiting next{where};
+    waiting elsewhere{line_for({.order = ordering::fair})};
+    asking ping{seam::hello{}};
+    it->begin(next.call, now);
+    it->begin(elsewhere.call, now);
+    settle_down();
+    it->begin(ping.call, now);
+    it->close(now);
+    for (auto* const one : {&next, &elsewhere}) {
+        EXPECT_EQ(one->call.outcome, verdict::failed);
+        EXPECT_TRUE(one->call.error.is(errc::closed));
+        EXPECT_EQ(one->completions, 1);
+    }
+    EXPECT_TRUE(ping.call.error.is(errc::closed));
+    EXPECT_EQ(held->state(now), lease_state::lost);
+    settle_down();
+    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(store.size(), 0U);
+    waiting late{where};
+    it->begin(late.call, now);
+    EXPECT_TRUE(late.call.error.is(errc::closed));
+}
+
+}  // namespace
+}  // namespace holdfast::core

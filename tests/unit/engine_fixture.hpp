@@ -1,0 +1,119 @@
+// One engine and one store, with the test as their driver: it sees every request and answers when and
+// how it likes.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/engine.hpp"
+#include "stores/memory/space.hpp"
+
+namespace holdfast::core {
+
+using namespace std::chrono_literals;
+
+/// A call that counts what it is told.
+struct waiting final : completion {
+    explicit waiting(std::shared_ptr<line> where) : call{std::move(where), *this} {}
+    void completed() noexcept override { ++completions; }
+    void nudged() noexcept override { ++nudges; }
+    acquire_call call;
+    int completions{0};
+    int nudges{0};
+};
+
+struct releasing final : completion {
+    void completed() noexcept override { ++completions; }
+    release_call call{*this};
+    int completions{0};
+};
+
+struct asking final : completion {
+    explicit asking(seam::request what) : call{std::move(what), *this} {}
+    void completed() noexcept override { ++completions; }
+    operation_call call;
+    int completions{0};
+};
+
+class engine_test : public ::testing::Test {
+protected:
+    engine_test() {
+        engine::settings with;
+        with.self = seam::client_id{1};
+        with.seed = 1;
+        it.emplace(std::move(with));
+    }
+    ~engine_test() override { it->close(now); }
+
+    std::shared_ptr<line> line_for(lock_options const& options = {}, std::string name = "n") {
+        return std::make_shared<line>(
+            std::make_shared<terms const>(make_terms({.name = std::move(name)}, options)));
+    }
+
+    /// The requests that the engine wants to send now, and no longer after this.
+    std::vector<engine::outgoing> sent() { return std::exchange(it->todo.requests, {}); }
+
+    seam::reply carry_out(engine::outgoing const& out) {
+        std::vector<stores::lease::directed_notice> notices;
+        auto const store_now = seam::store_time{
+            std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch())};
+        auto answer = store.handle(self, out.what, store_now, notices);
+        for (auto& one : notices)
+            notices_.push_back(std::move(one.what));
+        return answer;
+    }
+    /// Lets the store answer everything, also what the answers lead to.
+    void settle_down() {
+        for (auto requests = sent(); !requests.empty() || !notices_.empty(); requests = sent()) {
+            for (auto const& out : requests)
+                it->on_reply(out.id, carry_out(out), now);
+            for (auto const& notice : std::exchange(notices_, {}))
+                it->on_notice(notice, now);
+        }
+    }
+    void fail_all(errc why = errc::store_unavailable) {
+        for (auto const& out : sent())
+            it->on_reply(out.id, {{}, seam::failure{{why, "no"}}}, now);
+    }
+    /// Time passes, with the engine's timers running when they are due.
+    void pass(std::chrono::nanoseconds span, bool answer = true) {
+        auto const end = now + span;
+        while (it->next_due() <= end) {
+            now = std::max(now, it->next_due());
+            it->on_time(now);
+            if (answer) settle_down();
+        }
+        now = end;
+    }
+    std::shared_ptr<grant> take(std::shared_ptr<line> const& where) {
+        waiting one{where};
+        it->begin(one.call, now);
+        settle_down();
+        EXPECT_EQ(one.call.outcome, verdict::granted);
+        return one.call.held;
+    }
+
+    base::instant now{100h};
+    std::optional<engine> it;
+    stores::memory::machine store{1};
+    std::shared_ptr<seam::identity const> self =
+        std::make_shared<seam::identity const>(seam::identity{seam::client_id{1}, "host", 1, ""});
+
+private:
+    std::vector<seam::notice> notices_;
+};
+
+template <class Verb>
+[[nodiscard]] std::size_t count_of(std::vector<engine::outgoing> const& requests) {
+    std::size_t count = 0;
+    for (auto const& out : requests)
+        count += std::holds_alternative<Verb>(out.what) ? 1U : 0U;
+    return count;
+}
+
+}  // namespace holdfast::core

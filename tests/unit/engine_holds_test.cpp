@@ -1,0 +1,190 @@
+// Holds: passes, renewals, doubt, loss and release, step by step.
+#include "unit/engine_fixture.hpp"
+
+namespace holdfast::core {
+namespace {
+
+TEST_F(engine_test, a_hold_passes_among_local_waiters_without_a_message) {
+    auto const where = line_for();
+    auto held = take(where);
+    auto const before = it->counters().requests;
+    std::uint64_t last = held->token();
+    std::deque<waiting> waiters;
+    for (int i = 0; i < 20; ++i) {
+        waiters.emplace_back(where);
+        it->begin(waiters.back().call, now);
+    }
+    for (auto& next : waiters) {
+        it->release(held, now);
+        ASSERT_EQ(next.call.outcome, verdict::granted);
+        held = next.call.held;
+        EXPECT_EQ(held->token(), last + 1);
+        last = held->token();
+    }
+    EXPECT_EQ(it->counters().requests, before);
+    EXPECT_EQ(it->counters().passes, 20U);
+    EXPECT_EQ(it->counters().tokens_not_rising, 0U);
+    it->release(held, now);
+    settle_down();
+    EXPECT_EQ(store.size(), 0U);
+}
+
+TEST_F(engine_test, after_the_last_pass_the_store_grants_anew) {
+    auto const where = line_for();
+    auto held = take(where);
+    for (int i = 0; i < 600; ++i) {
+        waiting next{where};
+        it->begin(next.call, now);
+        auto const token = held->token();
+        it->release(held, now);
+        settle_down();
+        ASSERT_EQ(next.call.outcome, verdict::granted);
+        ASSERT_GT(next.call.held->token(), token);
+        held = next.call.held;
+    }
+    EXPECT_EQ(it->counters().tokens_not_rising, 0U);
+}
+
+TEST_F(engine_test, a_thread_is_nudged_and_one_that_runs_may_come_first) {
+    auto const where = line_for();
+    auto const held = take(where);
+    waiting sleeper{where};
+    sleeper.call.takes_offers = true;
+    it->begin(sleeper.call, now);
+    it->release(held, now);
+    EXPECT_EQ(sleeper.nudges, 1);
+    EXPECT_EQ(sleeper.call.outcome, verdict::pending);
+    waiting runner{where};
+    it->begin(runner.call, now);
+    EXPECT_EQ(runner.call.outcome, verdict::granted);
+    it->take_offer(sleeper.call, now);
+    EXPECT_EQ(sleeper.call.outcome, verdict::pending) << "the offer is gone";
+    now += 2ms;
+    it->release(runner.call.held, now);
+    EXPECT_EQ(sleeper.call.outcome, verdict::granted) << "who was passed over gets it directly";
+}
+
+TEST_F(engine_test, an_offer_that_its_thread_leaves_goes_on) {
+    auto const where = line_for();
+    auto const held = take(where);
+    waiting first{where};
+    waiting second{where};
+    first.call.takes_offers = second.call.takes_offers = true;
+    it->begin(first.call, now);
+    it->begin(second.call, now);
+    it->release(held, now);
+    it->withdraw(first.call, now);
+    EXPECT_EQ(second.nudges, 1);
+    it->take_offer(second.call, now);
+    EXPECT_EQ(second.call.outcome, verdict::granted);
+}
+
+TEST_F(engine_test, one_failed_renewal_is_doubt_and_tried_again_at_once) {
+    auto const held = take(line_for({.lease = 3s}));
+    pass(900ms);
+    while (it->todo.requests.empty()) {
+        now = it->next_due();
+        it->on_time(now);
+    }
+    fail_all();
+    EXPECT_EQ(held->state(now), lease_state::in_doubt);
+    it->on_time(now);
+    EXPECT_EQ(count_of<seam::renew>(it->todo.requests), 1U);
+    settle_down();
+    EXPECT_EQ(held->state(now), lease_state::held);
+    EXPECT_EQ(it->counters().doubts, 1U);
+    EXPECT_EQ(it->counters().losses, 0U);
+}
+
+TEST_F(engine_test, the_deadline_is_the_leases_end_less_the_margin) {
+    auto const held = take(line_for({.lease = 3s}));
+    EXPECT_EQ(held->lost_at(), now + 3s - 32ms);
+    pass(3s - 32ms - 1ns, false);
+    EXPECT_EQ(held->state(now), lease_state::in_doubt);
+    EXPECT_TRUE(it->todo.losses.empty());
+    pass(1ns, false);
+    EXPECT_EQ(held->state(now), lease_state::lost);
+    ASSERT_EQ(it->todo.losses.size(), 1U);
+    EXPECT_EQ(it->todo.losses[0], held);
+    releasing end;
+    it->release(held, now, &end.call);
+    EXPECT_EQ(end.call.outcome, release_outcome::already_lost);
+    EXPECT_EQ(end.completions, 1);
+}
+
+TEST_F(engine_test, a_released_hold_is_never_announced_as_lost) {
+    auto const held = take(line_for({.lease = 3s}));
+    releasing end;
+    it->release(held, now, &end.call);
+    pass(60s, false);
+    EXPECT_TRUE(it->todo.losses.empty());
+    EXPECT_EQ(end.call.outcome, release_outcome::unknown) << "the store never answered";
+    EXPECT_EQ(end.completions, 1);
+    EXPECT_TRUE(it->idle()) << "by then the store has forgotten it";
+}
+
+TEST_F(engine_test, a_second_release_is_answered_and_changes_nothing) {
+    auto const held = take(line_for());
+    releasing first;
+    releasing second;
+    it->release(held, now, &first.call);
+    settle_down();
+    it->release(held, now, &second.call);
+    EXPECT_EQ(first.call.outcome, release_outcome::released);
+    EXPECT_TRUE(second.call.outcome.has_value());
+}
+
+TEST_F(engine_test, a_gone_notice_is_asked_about_before_it_is_believed) {
+    auto const held = take(line_for({.lease = 3s}));
+    auto const id = held->held_by->subject.id;
+    it->on_notice(seam::claim_gone{id, "rumour"}, now);
+    EXPECT_EQ(held->state(now), lease_state::held);
+    EXPECT_EQ(count_of<seam::renew>(it->todo.requests), 1U);
+    settle_down();
+    EXPECT_EQ(held->state(now), lease_state::held);
+    seam::evict evict{.name = "n"};
+    std::vector<stores::lease::directed_notice> none;
+    (void)store.handle(self, evict, seam::store_time{}, none);
+    it->on_notice(seam::claim_gone{id, "it was evicted"}, now);
+    settle_down();
+    EXPECT_EQ(held->state(now), lease_state::lost);
+}
+
+TEST_F(engine_test, many_renewals_go_in_few_batches) {
+    std::vector<std::shared_ptr<grant>> all;
+    for (int i = 0; i < 2'000; ++i)
+        all.push_back(take(line_for({.lease = 3s}, "n" + std::to_string(i))));
+    auto const before = it->counters().requests;
+    pass(10s);
+    auto const batches = it->counters().requests - before;
+    EXPECT_GE(it->counters().renewals, 2'000U * 9);
+    EXPECT_LT(batches, 600U);
+    for (auto const& one : all)
+        EXPECT_EQ(one->state(now), lease_state::held);
+}
+
+TEST_F(engine_test, another_lease_length_counts_from_the_renewal_that_asked_for_it) {
+    auto const held = take(line_for({.lease = 3s}));
+    struct ended final : completion {
+        void completed() noexcept override { ++completions; }
+        int completions{0};
+    } end;
+    renew_call longer{end};
+    it->renew(*held, 60s, longer, now);
+    EXPECT_EQ(held->lost_at(), now + 3s - 32ms) << "not before the store has said so";
+    settle_down();
+    EXPECT_TRUE(longer.done);
+    EXPECT_EQ(held->lost_at(), now + 60s - 602ms);
+    pass(5min);
+    EXPECT_EQ(held->state(now), lease_state::held);
+    renew_call shorter{end};
+    it->renew(*held, 1s, shorter, now);
+    settle_down();
+    EXPECT_EQ(held->lost_at(), now + 1s - 12ms);
+    pass(5min);
+    EXPECT_EQ(held->state(now), lease_state::held) << "the shorter lease is renewed more often";
+    EXPECT_EQ(end.completions, 2);
+}
+
+}  // namespace
+}  // namespace holdfast::core

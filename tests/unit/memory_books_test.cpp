@@ -1,0 +1,80 @@
+// The books of the memory store against a plain model, and that nothing is left behind.
+#include <algorithm>
+#include <map>
+
+#include "base/random.hpp"
+#include "unit/rules_fixture.hpp"
+
+namespace holdfast::stores {
+namespace {
+
+TEST_F(rules_test, a_million_names_leave_nothing_behind) {
+    for (int i = 0; i < 100'000; ++i) {
+        auto const one = claim(lock("name/" + std::to_string(i)));
+        take(one);
+        if (i % 2 == 0) settle(one);
+        if (i % 1'000 == 999) {
+            now += 2s;
+            ask(seam::inspect{.prefix = "name/"});
+        }
+    }
+    now += 2s;
+    for (int i = 0; i < 1'000; ++i)
+        ask(seam::inspect{.prefix = "name/"});
+    EXPECT_LE(size(), 200U) << "what listings have not looked at yet";
+}
+
+TEST_F(rules_test, random_requests_end_with_empty_books) {
+    base::random draws{7};
+    for (int round = 0; round < 50; ++round) {
+        std::vector<seam::claim> all;
+        for (int step = 0; step < 400; ++step) {
+            auto const name = "n" + std::to_string(draws.below(3));
+            switch (draws.below(6)) {
+            case 0:
+            case 1: {
+                auto const order = draws.one_in(2) ? ordering::fair : ordering::barging;
+                all.push_back(
+                    claim(draws.one_in(3) ? reader(name) : lock(name, order), 1 + draws.below(4)));
+                submit(all.back(), draws.one_in(2));
+                break;
+            }
+            case 2:
+            case 3:
+                if (!all.empty()) {
+                    auto const which = draws.below(all.size());
+                    settle(all[which], std::chrono::milliseconds{draws.one_in(5) ? 50 : 0});
+                    all.erase(all.begin() + static_cast<std::ptrdiff_t>(which));
+                }
+                break;
+            case 4:
+                if (!all.empty()) renew(all[draws.below(all.size())]);
+                break;
+            default: now += std::chrono::milliseconds{draws.below(300)}; break;
+            }
+        }
+        for (auto const& it : all)
+            settle(it);
+        now += 1s;
+        for (int i = 0; i < 3; ++i)
+            settle(claim(lock("n" + std::to_string(i))));
+        ASSERT_EQ(size(), 0U) << "round " << round;
+    }
+}
+
+TEST_F(rules_test, sequences_of_a_store_that_began_anew_go_on_rising) {
+    memory::machine before{5'000};
+    memory::machine after{9'000'000};
+    auto const self = std::make_shared<seam::identity const>();
+    auto const number = [&](memory::machine& which) {
+        seam::submit request{{}, false, late_enough};
+        request.claims.push_back(claim(lock()));
+        std::vector<lease::directed_notice> none;
+        auto const answer = which.handle(self, request, now, none);
+        return std::get<seam::granted>(answer.body).grants.front().number;
+    };
+    EXPECT_LT(number(before), number(after));
+}
+
+}  // namespace
+}  // namespace holdfast::stores

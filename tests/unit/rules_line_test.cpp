@@ -1,0 +1,133 @@
+// The line of a lease store: who is next, who is skipped, and who is told.
+#include "unit/rules_fixture.hpp"
+
+namespace holdfast::stores {
+namespace {
+
+using status = seam::renewal::status;
+
+TEST_F(rules_test, a_release_hands_over_to_the_first_and_tells_only_it) {
+    auto const holder = claim(lock());
+    take(holder);
+    std::vector<seam::claim> waiters;
+    for (std::uint64_t i = 2; i < 6; ++i) {
+        waiters.push_back(claim(lock("n", ordering::fair), i));
+        wait_in_line(waiters.back());
+        EXPECT_EQ(told<seam::name_contended>(), i == 2 ? 1U : 0U) << "the holder is told once";
+    }
+    auto before = holder;
+    for (auto const& next : waiters) {
+        EXPECT_EQ(settle(before), seam::ending::released);
+        ASSERT_EQ(handed_over(), std::vector{next.id});
+        EXPECT_EQ(notices.size(), 1U);
+        before = next;
+    }
+    settle(before);
+    EXPECT_EQ(size(), 0U);
+}
+
+TEST_F(rules_test, sequences_rise_with_every_grant) {
+    auto last = seam::sequence{0};
+    for (int i = 0; i < 100; ++i) {
+        auto const one = claim(lock());
+        auto const number = take(one).number;
+        EXPECT_GT(number, last);
+        last = number;
+        if (i % 3 == 0) {
+            now += 2s;  // expires
+        } else {
+            settle(one);
+        }
+    }
+}
+
+TEST_F(rules_test, an_expired_holder_makes_way_and_is_told) {
+    auto const dead = claim(lock());
+    auto const waiter = claim(lock("n", ordering::fair, 5s), 2);
+    take(dead);
+    wait_in_line(waiter);
+    now += 1s;
+    EXPECT_EQ(renew(waiter).now, status::alive) << "the waiter's sign of life moves the line";
+    EXPECT_EQ(told<seam::claim_gone>(), 1U);
+    EXPECT_EQ(renew(dead).now, status::gone);
+}
+
+TEST_F(rules_test, a_dead_waiter_is_skipped_within_its_own_lease) {
+    auto const holder = claim(lock("n", ordering::fair, 10s));
+    auto const dead = claim(lock("n", ordering::fair, 1s), 2);
+    auto const alive = claim(lock("n", ordering::fair, 10s), 3);
+    take(holder);
+    wait_in_line(dead);
+    wait_in_line(alive);
+    now += 2s;
+    settle(holder);
+    EXPECT_EQ(handed_over(), std::vector{alive.id});
+    EXPECT_EQ(renew(dead).now, status::gone);
+}
+
+TEST_F(rules_test, a_newcomer_queues_behind_any_waiter) {
+    auto const holder = claim(lock());
+    auto const waiter = claim(lock("n", ordering::fair), 2);
+    auto const newcomer = claim(lock(), 3);
+    take(holder);
+    wait_in_line(waiter);
+    settle(holder);
+    EXPECT_EQ(why(submit(newcomer, false)), seam::refusal::busy);
+    wait_in_line(newcomer);
+    settle(waiter);
+    EXPECT_EQ(handed_over(), std::vector{newcomer.id});
+}
+
+TEST_F(rules_test, a_withdrawn_waiter_is_gone_from_the_line) {
+    auto const holder = claim(lock());
+    auto const first = claim(lock(), 2);
+    auto const second = claim(lock(), 3);
+    take(holder);
+    wait_in_line(first);
+    wait_in_line(second);
+    EXPECT_EQ(settle(first), seam::ending::released);
+    settle(holder);
+    EXPECT_EQ(handed_over(), std::vector{second.id});
+    settle(second);
+    EXPECT_EQ(size(), 0U);
+}
+
+TEST_F(rules_test, claims_of_one_owner_that_join_are_one_hold) {
+    auto const owned = spec({.name = "n", .lease = 1s, .owner = "o", .joins = true});
+    auto const stranger = spec({.name = "n", .lease = 1s, .owner = "p", .joins = true});
+    auto const one = claim(owned, 1);
+    auto const two = claim(owned, 2);
+    auto const other = claim(stranger, 3);
+    auto const first = take(one);
+    wait_in_line(other);
+    EXPECT_EQ(take(two).number, first.number) << "it joins, past the line";
+    settle(one);
+    EXPECT_TRUE(handed_over().empty()) << "freed when both are gone";
+    settle(two);
+    EXPECT_EQ(handed_over(), std::vector{other.id});
+    settle(other);
+    EXPECT_EQ(size(), 0U);
+}
+
+TEST_F(rules_test, an_owner_that_does_not_join_waits_like_others) {
+    auto const owned = spec({.name = "n", .lease = 1s, .owner = "o"});
+    take(claim(owned, 1));
+    wait_in_line(claim(owned, 2));
+}
+
+TEST_F(rules_test, watchers_learn_that_a_name_is_free) {
+    auto const holder = claim(lock());
+    ask(seam::watch{{lock_kind::lock, "n", {}}}, 7);
+    take(holder);
+    settle(holder);
+    EXPECT_EQ(told<seam::changed>(), 1U);
+    EXPECT_EQ(notices.front().to, seam::client_id{7});
+    ask(seam::unwatch{{lock_kind::lock, "n", {}}}, 7);
+    auto const again = claim(lock());
+    take(again);
+    settle(again);
+    EXPECT_TRUE(notices.empty());
+}
+
+}  // namespace
+}  // namespace holdfast::stores

@@ -1,0 +1,89 @@
+#include "base/text.hpp"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+namespace holdfast::base {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+TEST(name_fault, legal_names) {
+    for (auto const& name : {"a"s, "orders/42"s, "{x}:y z"s, "sch\xc3\xb6n"s, "\xf0\x9f\x94\x92"s,
+                             std::string(512, 'x'), " "s, "~"s})
+        EXPECT_FALSE(name_fault(name)) << name;
+}
+
+TEST(name_fault, length_is_counted_in_bytes) {
+    EXPECT_TRUE(name_fault(""));
+    EXPECT_TRUE(name_fault(std::string(513, 'x')));
+    std::string umlauts;
+    for (int i = 0; i < 256; ++i)
+        umlauts += "\xc3\xb6";
+    EXPECT_FALSE(name_fault(umlauts));
+    EXPECT_TRUE(name_fault(umlauts + "x"));
+}
+
+TEST(name_fault, control_characters) {
+    for (auto const& name : {"a\nb"s, "\t"s, "\x7f"s, "a\0b"s, "\xc2\x85"s, "\x1b[0m"s})
+        EXPECT_TRUE(name_fault(name));
+    EXPECT_FALSE(name_fault("\xc2\xa0")) << "U+00A0 is no control character";
+}
+
+TEST(name_fault, what_is_not_utf8) {
+    for (auto const& name : {"\x80"s, "\xc3"s, "\xc3("s, "\xe2\x82"s, "\xff"s,
+                             "\xc0\xaf"s,          // overlong
+                             "\xe0\x80\xaf"s,      // overlong
+                             "\xed\xa0\x80"s,      // surrogate
+                             "\xf4\x90\x80\x80"s,  // above U+10FFFF
+                             "ok\xfe"s})
+        EXPECT_TRUE(name_fault(name));
+}
+
+TEST(parse_duration, units) {
+    EXPECT_EQ(parse_duration("500ms"), 500ms);
+    EXPECT_EQ(parse_duration("10s"), 10s);
+    EXPECT_EQ(parse_duration("2m"), 2min);
+    EXPECT_EQ(parse_duration("1h"), 1h);
+    EXPECT_EQ(parse_duration("3"), 3s);
+    EXPECT_EQ(parse_duration("0"), 0s);
+    EXPECT_EQ(parse_duration("1.5s"), 1'500ms);
+    EXPECT_EQ(parse_duration("0.25m"), 15s);
+    EXPECT_EQ(parse_duration("0.1ms"), 1ms) << "never less than what was asked for";
+}
+
+TEST(parse_duration, what_is_none) {
+    for (auto const* const text : {"", "s", "-1s", "1d", "1 s", "s1", "1e3", "inf", "nan", "0x10",
+                                   "1..2s", "99999999999h", "+1s", "1S"})
+        EXPECT_FALSE(parse_duration(text)) << text;
+}
+
+TEST(parse_number, limits) {
+    EXPECT_EQ(parse_number("0"), 0U);
+    EXPECT_EQ(parse_number("18446744073709551615"), UINT64_MAX);
+    EXPECT_EQ(parse_number("65535", 65'535), 65'535U);
+    EXPECT_FALSE(parse_number("65536", 65'535));
+    for (auto const* const text : {"", "-1", "+1", "1a", " 1", "18446744073709551616"})
+        EXPECT_FALSE(parse_number(text)) << text;
+}
+
+TEST(hex, there_and_back) {
+    EXPECT_EQ(hex(0), "0000000000000000");
+    EXPECT_EQ(hex(0xdeadbeef), "00000000deadbeef");
+    EXPECT_EQ(parse_hex(hex(UINT64_MAX)), UINT64_MAX);
+    for (auto const* const text : {"", "g", "0x1", "-1", "1 ", "11111111111111111"})
+        EXPECT_FALSE(parse_hex(text)) << text;
+}
+
+TEST(nearest, finds_what_was_meant) {
+    std::array<std::string_view, 3> const words{"prefix", "lease", "timeout"};
+    EXPECT_EQ(nearest("prefx", words), "prefix");
+    EXPECT_EQ(nearest("leese", words), "lease");
+    EXPECT_EQ(nearest("timeouts", words), "timeout");
+    EXPECT_EQ(nearest("zzzzzz", words), "");
+}
+
+}  // namespace
+}  // namespace holdfast::base
