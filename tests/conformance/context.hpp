@@ -31,6 +31,9 @@ public:
     /// Ends a silence.
     virtual void restore();
 
+    /// Forgets all that the store knows, as a new installation would. Nobody may be connected.
+    virtual void begin_anew() = 0;
+
     /// Has another process hold `name` with a lease of `lease`, and kills it with SIGKILL. Returns
     /// the token that it had.
     virtual std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease);

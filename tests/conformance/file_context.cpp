@@ -1,4 +1,5 @@
 // file: a private file, which another writer can keep to itself.
+#include <filesystem>
 #include <stdexcept>
 
 #include <sqlite3.h>
@@ -49,6 +50,11 @@ public:
     }
 
     void restore() override { intruder_.reset(); }
+
+    void begin_anew() override {
+        for (auto const& it : std::filesystem::directory_iterator{place_.path()})
+            std::filesystem::remove_all(it);
+    }
 
     std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease) override {
         support::process holder{{HOLDFAST_TEST_WORKER, url()}};

@@ -11,6 +11,7 @@ class memory_context final : public context {
 public:
     [[nodiscard]] std::string url() const override { return "memory:test-" + number_; }
     [[nodiscard]] abilities can() const override { return {}; }
+    void begin_anew() override {}  // it ended with its last client
 
 private:
     [[nodiscard]] static std::string next() {

@@ -96,6 +96,20 @@ TEST_P(tokens_test, rise_over_clients_that_come_and_go) {
     EXPECT_EQ(falls_, 0);
 }
 
+TEST_P(tokens_test, rise_over_a_store_that_begins_anew) {
+    for (int i = 0; i < 5; ++i) {
+        {
+            auto const client = connect();
+            mutex shared{client, "q"};
+            for (int turn = 0; turn < 50; ++turn)
+                see(shared.acquire().token());
+        }
+        store().begin_anew();
+    }
+    EXPECT_EQ(falls_, 0);
+    EXPECT_EQ(grants_, 5 * 50);
+}
+
 }  // namespace
 
 }  // namespace holdfast::conformance
