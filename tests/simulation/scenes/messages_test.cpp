@@ -120,6 +120,60 @@ TEST(messages, a_release_by_a_stranger_does_nothing_and_says_so) {
     EXPECT_EQ(scene.state_of(holder), lease_state::held);
 }
 
+// The store carries out a copy of the submit after the hold was evicted: the claim is held again, but
+// others may have been between, and the token of the user is of the past.
+TEST(messages, a_hold_that_ended_and_was_granted_anew_is_lost) {
+    stage scene;
+    auto& one = scene.actor({.lease = 3s});
+    seam::request copy;
+    scene.home_of(one).net().on_request = [&](seam::request const& what) {
+        if (is<seam::submit>(what)) copy = what;
+        return link::script{};
+    };
+    scene.acquire(one);
+    scene.run_for(100ms);
+    ASSERT_NE(one.hold(), nullptr);
+    auto const nobody = std::make_shared<seam::identity const>();
+    auto const ignore = [](seam::reply const&) {};
+    scene.home_of(one).net().on_notice = [](seam::notice const&) { return moment::max(); };
+    scene.store.receive(nobody, seam::evict{.name = "scene"}, ignore);
+    scene.store.receive(scene.home_of(one).self(), copy, ignore);
+    EXPECT_EQ(scene.holders(), 1U);
+    scene.run_for(1'500ms);
+    EXPECT_EQ(scene.state_of(one), lease_state::lost);
+    EXPECT_TRUE(one.hold()->told);
+    scene.release(one);
+    scene.run_for(100ms);
+    EXPECT_EQ(scene.holders(), 0U);
+}
+
+// A waiter's sign of life crosses its grant. The grant is so late that it has to be confirmed, and the
+// first confirmation is lost.
+TEST(messages, an_answer_from_before_the_grant_does_not_stop_its_confirmation) {
+    for (bool const renewed : {true, false}) {
+        stage scene;
+        auto& first = scene.actor({.lease = 3s, .order = ordering::fair});
+        auto& late = scene.actor({.lease = 3s, .renew = renewed, .order = ordering::fair});
+        int renewals = 0;
+        auto& net = scene.home_of(late).net();
+        net.on_notice = [](seam::notice const&) { return moment{1'600ms}; };
+        net.on_request = [&](seam::request const& what) {
+            if (!is<seam::renew>(what)) return link::script{};
+            ++renewals;
+            return link::script{.lose_request = renewals > 1 && renewals < 5,
+                                .delay_reply = renewals == 1 ? moment{1'700ms} : moment{0}};
+        };
+        scene.acquire(first);
+        scene.run_for(50ms);
+        scene.acquire(late);
+        scene.run_for(950ms);
+        scene.release(first);
+        scene.run_for(20s);
+        EXPECT_NE(late.last_verdict(), std::nullopt) << "it waits for ever";
+        EXPECT_TRUE(late.hold() != nullptr || late.last_verdict() == core::verdict::failed);
+    }
+}
+
 TEST(messages, a_stop_request_leaves_no_claim) {
     stage scene;
     auto& holder = scene.actor({.lease = 3s});
