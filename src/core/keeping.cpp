@@ -210,7 +210,8 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
         if (it->at == phase::held || it->in_store_line) renew_now(*it, now);  // ask: it is a hint
     } else if (auto const* const crowd = std::get_if<seam::name_contended>(&what)) {
         auto* const it = crowd->id.client == set_.self ? find(crowd->id.number) : nullptr;
-        if (it != nullptr && it->at == phase::held) it->contended = true;
+        if (it != nullptr && (it->at == phase::held || it->at == phase::parked))
+            it->contended = true;
     } else if (auto const* const key = std::get_if<seam::changed>(&what)) {
         on_changed(key->key, now);
     } else if (auto const* const session = std::get_if<seam::session_changed>(&what)) {

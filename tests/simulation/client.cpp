@@ -1,6 +1,7 @@
 #include "simulation/client.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "simulation/user.hpp"
@@ -31,6 +32,7 @@ client::client(world& where, std::size_t index)
     core::engine::settings with;
     with.self = self_->id;
     with.abilities.hand_over = where.plan.hand_over;
+    with.abilities.instant = with.abilities.parks = where.plan.in_process;
     with.patience = where.plan.patience;
     with.request_timeout = where.plan.request_timeout;
     with.seed = where.random.next();
@@ -112,12 +114,22 @@ void client::remember(core::engine::outgoing const& out) {
     }
 }
 
+void client::send(core::engine::outgoing out) {
+    remember(out);
+    if (!world_.plan.in_process) return net_.send(std::move(out));
+    world_.store.receive(self_, std::move(out.what),
+                         [this, id = out.id](seam::reply const& reply) { hear(id, reply); });
+}
+
 void client::pump() {
-    auto todo = std::exchange(engine_->todo, {});
-    for (auto& out : todo.requests) {
-        remember(out);
-        net_.send(std::move(out));
-    }
+    core::engine::actions todo;
+    do {
+        auto more = std::exchange(engine_->todo, {});
+        for (auto& out : more.requests)
+            send(std::move(out));
+        std::ranges::move(more.losses, std::back_inserter(todo.losses));
+        std::ranges::move(more.questions, std::back_inserter(todo.questions));
+    } while (!engine_->todo.requests.empty());
     for (auto const& grant : todo.losses)
         world_.announce(*grant);
     for (auto const& question : todo.questions) {

@@ -57,6 +57,7 @@ public:
     std::vector<std::unique_ptr<user>> users;
 
 private:
+    void send(core::engine::outgoing out);
     void pump();
     void arm();
     void remember(core::engine::outgoing const& out);

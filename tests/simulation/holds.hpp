@@ -34,7 +34,8 @@ struct store_wait {
 };
 
 /// How a claim ended at the store.
-enum class store_end { settled, expired, evicted, forgotten };
+/// `recalled`: taken back while its client had put it aside.
+enum class store_end { settled, expired, evicted, forgotten, recalled };
 
 /// Whether the two may not be held at once. Permits are counted, not paired.
 [[nodiscard]] inline bool conflicting(seam::claim_spec const& a, seam::claim_spec const& b) {

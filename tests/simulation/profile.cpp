@@ -49,7 +49,10 @@ profile draw_profile(base::random& random) {
     out.clients = 1 + random.below(4);
     out.users = 1 + random.below(5);
     out.names = 1 + random.below(3);
-    out.hand_over = !random.one_in(4);
+    auto aside = random;  // a draw of its own, so that older seeds go on meaning what they meant
+    (void)aside.next();
+    out.in_process = (aside.next() >> 32) % 8 == 0;
+    out.hand_over = !random.one_in(4) || out.in_process;
     out.mixed_kinds = random.one_in(3);
     out.fair_only = random.one_in(6);
     out.timer_lateness = microseconds{random.below(1'500)};
@@ -60,6 +63,12 @@ profile draw_profile(base::random& random) {
     out.chaos = milliseconds{2'000 + random.below(6'000)};
     if (random.one_in(8)) {  // nothing goes wrong, and nothing may be excused
         out.latency_max = microseconds{200 + random.below(3'000)};
+        return out;
+    }
+    if (out.in_process) {  // no network, and nobody dies alone
+        if (random.one_in(2)) out.evictions = few(random, 6);
+        if (random.one_in(2)) out.pauses = few(random, 6);
+        if (random.one_in(4)) out.closes = few(random, 2);
         return out;
     }
     draw_network(out, random);
@@ -77,6 +86,7 @@ std::string profile::text() const {
         if (count != 0) out += std::string{", "} + what + " " + std::to_string(count);
     };
     add("no hand-over", hand_over ? 0 : 1);
+    add("in process", in_process ? 1 : 0);
     add("reorder", reorder ? 1 : 0);
     add("mixed kinds", mixed_kinds ? 1 : 0);
     add("fair only", fair_only ? 1 : 0);

@@ -29,6 +29,7 @@ struct profile {
 
     // The store.
     bool hand_over{true};
+    bool in_process{false};  ///< answers at once, and lets clients put holds aside
     int silences{0};
     int restarts{0};       ///< empty, at a later time of the wall clock
     int soft_restarts{0};  ///< keeping its state: only the connections end

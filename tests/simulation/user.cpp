@@ -62,7 +62,23 @@ void user::acquire(bool wait, base::instant deadline) {
                std::to_string(record_.number);
     });
     world_.tell([&](checker& it) { it.begun(record_); });
+    if (world_.plan.in_process && habit_.terms->sharable() && enter_lane()) return;
     home_.engine().begin(*call_, home_.now(), deadline);
+}
+
+// Takes up what its client has put aside, past the engine.
+bool user::enter_lane() {
+    auto const visit = call_->in->lane.enter(home_.now());
+    if (visit.how == core::fast_lane::entry::stuck)
+        home_.engine().release(*call_->in, visit.generation, home_.now());
+    if (visit.how != core::fast_lane::entry::yes) return false;
+    lane_ = call_->in;
+    generation_ = visit.generation;
+    call_->outcome = core::verdict::granted;
+    call_->held = visit.where->held;
+    on_completed();
+    call_->held = nullptr;
+    return true;
 }
 
 // Under the engine: only notes what happened. The thread runs a little later.
@@ -154,6 +170,13 @@ void user::release(bool wait) {
     });
     world_.leave(was);
     outcome_.reset();
+    if (lane_ != nullptr) {
+        auto const through = std::exchange(lane_, nullptr);
+        was->grant = nullptr;  // the lane alone has it while it is put aside
+        if (!through->lane.leave(generation_))
+            home_.engine().release(*through, generation_, home_.now());
+        return think();
+    }
     if (!wait) {
         home_.engine().release(was->grant, home_.now());
         return think();

@@ -85,6 +85,7 @@ private:
 
     void think();
     void take_up();
+    [[nodiscard]] bool enter_lane();
     void on_completed() noexcept;
     void on_nudged() noexcept;
     void on_acquired();
@@ -100,6 +101,8 @@ private:
     call_record record_;
     std::uint64_t turn_{0};  ///< rises with every step: what belongs to an earlier one is void
     std::shared_ptr<local_hold> hold_;
+    std::shared_ptr<core::line> lane_;  ///< through whose fast lane it holds
+    std::uint64_t generation_{0};
     std::vector<std::unique_ptr<release_end>> releases_;
     std::vector<std::unique_ptr<renew_end>> renewals_;
     std::optional<core::verdict> verdict_;

@@ -137,6 +137,7 @@ void witness::on_notice(seam::notice const& what, seam::store_time) {
 void witness::begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& grant,
                     bool from_line) {
     end(id, store_end::expired);
+    if (world_.plan.in_process) recall_for(id, *spec);
     store_hold fresh{.id = id, .spec = spec, .number = grant.number, .granted = grant.began};
     fresh.lease = spec->lease;
     fresh.expires = grant.began + spec->lease;
@@ -150,13 +151,25 @@ void witness::begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& g
     world_.tell([&](checker& it) { it.extended(fresh); });
 }
 
+// A store of the same process takes back what a client has put aside, and tells nobody. What a user
+// has in its hands was not put aside.
+void witness::recall_for(seam::claim_id id, seam::claim_spec const& spec) {
+    for (auto const* const it : holders(spec.name, world_.store.now())) {
+        bool const in_use = std::ranges::any_of(
+            world_.holds(), [&](auto const& hold) { return hold->claim == it->id; });
+        if (it->id != id && !in_use && it->spec->mode == claim_mode::exclusive &&
+            it->spec->order == ordering::barging)
+            end(seam::claim_id{it->id}, store_end::recalled);
+    }
+}
+
 void witness::end(seam::claim_id id, store_end how) {
     auto const found = holds_.find(id);
     if (found == holds_.end()) return;
     auto const was = found->second;
     holds_.erase(found);
     if (was.kept) return;  // its holder ended it before
-    constexpr char const* words[] = {"settled", "expired", "evicted", "forgotten"};
+    constexpr char const* words[] = {"settled", "expired", "evicted", "forgotten", "recalled"};
     world_.note([&] {
         return "store ends " + world_.short_name(id) + " on '" + was.spec->name +
                "': " + words[static_cast<int>(how)];

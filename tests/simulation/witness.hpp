@@ -45,6 +45,7 @@ private:
     void on_notice(seam::notice const& what, seam::store_time now);
     void on_convert(seam::convert const& asked, seam::reply const& answer);
     void begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& grant, bool from_line);
+    void recall_for(seam::claim_id id, seam::claim_spec const& spec);
     void end(seam::claim_id id, store_end how);
     store_wait* find_wait(seam::claim_id id);
     void leave_line(seam::claim_id id);
