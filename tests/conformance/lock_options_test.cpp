@@ -54,16 +54,17 @@ TEST_P(lock_options_test, without_renew_a_hold_ends_with_its_lease_and_is_told_b
     stopwatch const since;
     auto held = shared.acquire();
     auto const lost = held.lost();
-    auto const next = theirs.acquire();
+    auto const next = theirs.try_acquire_for(patience);
+    ASSERT_TRUE(next);
     EXPECT_EQ(held.state(), lease_state::lost);
     EXPECT_EQ(held.remaining(), 0ms);
     EXPECT_GE(since.elapsed(), 2s);
     EXPECT_LT(since.elapsed(), 15s);
-    EXPECT_GT(next.token(), held.token());
+    EXPECT_GT(next->token(), held.token());
     EXPECT_NE(held.loss_reason(), "");
     EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
     EXPECT_EQ(held.release(), release_outcome::already_lost);
-    EXPECT_TRUE(next.held());
+    EXPECT_TRUE(next->held());
 }
 
 TEST_P(lock_options_test, renew_every_sets_the_pace) {
@@ -85,14 +86,15 @@ TEST_P(lock_options_test, max_hold_ends_a_hold_and_frees_the_name) {
     stopwatch const since;
     auto held = shared.acquire();
     auto const lost = held.lost();
-    auto const next = theirs.acquire();
+    auto const next = theirs.try_acquire_for(patience);
+    ASSERT_TRUE(next);
     EXPECT_GE(since.elapsed(), 500ms);
     EXPECT_LT(since.elapsed(), 15s);  // not the lease
     EXPECT_EQ(held.state(), lease_state::lost);
     EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
     EXPECT_NE(held.loss_reason().find("max_hold"), std::string::npos) << held.loss_reason();
     EXPECT_EQ(held.release(), release_outcome::already_lost);
-    EXPECT_TRUE(next.held());
+    EXPECT_TRUE(next->held());
 }
 
 TEST_P(lock_options_test, min_hold_keeps_the_name_after_an_early_release) {
@@ -106,7 +108,8 @@ TEST_P(lock_options_test, min_hold_keeps_the_name_after_an_early_release) {
         EXPECT_FALSE(theirs.try_lock());
         EXPECT_FALSE(shared.try_lock());
     }
-    auto const next = theirs.acquire();
+    auto const next = theirs.try_acquire_for(patience);
+    ASSERT_TRUE(next);
     EXPECT_GE(since.elapsed(), 1500ms);
     EXPECT_LT(since.elapsed(), 15s);
 }
