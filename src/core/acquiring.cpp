@@ -213,6 +213,7 @@ void engine::on_granted(tenure& it, seam::grant const& grant, clock_pair const& 
     it.number = grant.number;
     it.contended = grant.contended;
     it.deadline = judge_->deadline(pair, grant.began, it.lease);
+    it.held_until = grant.began + it.lease;
     auto const begun = it.deadline - it.lease;
     it.granted = std::exchange(it.was_held, true) ? std::min(it.granted, begun) : begun;
     it.renew_at = it.on->renew ? begun + it.on->renew_every : base::never;

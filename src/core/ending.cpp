@@ -130,11 +130,14 @@ void engine::send_settle(tenure& it, base::instant now) {
     reschedule(it);
 }
 
-void engine::on_settled(tenure& it, seam::settled const& what, base::instant now) {
+void engine::on_settled(tenure& it, seam::settled const& what, seam::store_time done,
+                        base::instant now) {
     if (it.at != tenure::phase::ending) return;
     bool const released = !what.endings.empty() && what.endings.front() == seam::ending::released;
     if (released) {
-        tell_release(it, release_outcome::released);
+        // After the lease, it may have been a copy of the submit that was ended, not the hold.
+        tell_release(it,
+                     done < it.held_until ? release_outcome::released : release_outcome::unknown);
     } else if (it.settles > 1) {
         // An earlier copy may have released it. In time, nothing else can have ended it.
         tell_release(it, now < it.deadline ? release_outcome::released : release_outcome::unknown);

@@ -205,7 +205,7 @@ void engine::dispatch(flight const& was, seam::reply const& answer, base::instan
     case verb::settle:
         if (auto* const it = find(was.subject))
             if (auto const* const ended = std::get_if<seam::settled>(&answer.body))
-                on_settled(*it, *ended, now);
+                on_settled(*it, *ended, answer.now, now);
         return;
     }
 }

@@ -202,7 +202,8 @@ private:
     void offer(tenure& it, base::instant now);
     void settle(tenure& it, base::instant now);
     void send_settle(tenure& it, base::instant now);
-    void on_settled(tenure& it, seam::settled const& what, base::instant now);
+    void on_settled(tenure& it, seam::settled const& what, seam::store_time done,
+                    base::instant now);
     void on_settle_failure(tenure& it, base::error const& error, base::instant now);
     void tell_release(tenure& it, release_outcome outcome);
 

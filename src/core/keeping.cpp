@@ -102,6 +102,7 @@ void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
     if (grant.number != it.number) return lose(it, "it had ended and was granted anew", now);
     it.contended = grant.contended;
     auto const ends = judge_->deadline(pair, grant.began, lease);
+    it.held_until = std::max(it.held_until, grant.began + lease);
     bool const shorter = pair.sent >= it.shorter_since;
     it.deadline = shorter ? ends : std::max(it.deadline, ends);
     if (shorter) it.shorter_since = base::never;
@@ -210,8 +211,12 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
         if (it->at == phase::held || it->in_store_line) renew_now(*it, now);  // ask: it is a hint
     } else if (auto const* const crowd = std::get_if<seam::name_contended>(&what)) {
         auto* const it = crowd->id.client == set_.self ? find(crowd->id.number) : nullptr;
-        if (it != nullptr && (it->at == phase::held || it->at == phase::parked))
-            it->contended = true;
+        if (it != nullptr && it->at == phase::parked) {
+            auto const found = unpark(*it);
+            if (found == lane_state::free) settle(*it, now);
+            if (found != lane_state::used) return;
+        }
+        if (it != nullptr && it->at == phase::held) it->contended = true;
     } else if (auto const* const key = std::get_if<seam::changed>(&what)) {
         on_changed(key->key, now);
     } else if (auto const* const session = std::get_if<seam::session_changed>(&what)) {

@@ -77,8 +77,9 @@ public:
     seam::sequence number{};
     unsigned pass{0};
     bool contended{false};
-    base::instant granted{};   ///< no later than the store's grant: for the bound on passes
-    base::instant deadline{};  ///< before the store can give it to another
+    base::instant granted{};        ///< no later than the store's grant: for the bound on passes
+    base::instant deadline{};       ///< before the store can give it to another
+    seam::store_time held_until{};  ///< the end of the last lease that is known to have begun
     int confirmations{0};
     std::shared_ptr<grant> user{};
     std::string gone_hint{};

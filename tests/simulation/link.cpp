@@ -27,12 +27,13 @@ void link::arrive(seam::request_id id, seam::request const& what, script const& 
     auto const self = client_.self();
     if (world_.strikes(world_.plan.duplicate)) {
         // Carried out, its answer lost, and carried out again later.
-        store.receive(self, what, [](seam::reply const&) {});
         auto const later = milliseconds{world_.random.below(2'000)};
         bool const heard = world_.random.one_in(2);
-        world_.time.in(later, [this, self, id, what, fate, heard] {
-            world_.store.receive(self, what, [this, id, fate, heard](seam::reply reply) {
-                if (heard) answer(id, std::move(reply), fate);
+        store.receive(self, what, [this, self, id, what, fate, later, heard](seam::reply const&) {
+            world_.time.in(later, [this, self, id, what, fate, heard] {
+                world_.store.receive(self, what, [this, id, fate, heard](seam::reply reply) {
+                    if (heard) answer(id, std::move(reply), fate);
+                });
             });
         });
         return;

@@ -158,7 +158,7 @@ void witness::recall_for(seam::claim_id id, seam::claim_spec const& spec) {
         bool const in_use = std::ranges::any_of(
             world_.holds(), [&](auto const& hold) { return hold->claim == it->id; });
         if (it->id != id && !in_use && it->spec->mode == claim_mode::exclusive &&
-            it->spec->order == ordering::barging)
+            it->spec->order == ordering::barging && !it->spec->joins)
             end(seam::claim_id{it->id}, store_end::recalled);
     }
 }

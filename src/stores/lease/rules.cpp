@@ -121,8 +121,11 @@ seam::reply_body rules::join_line(name_record& record, seam::claim const& wanted
     books_.save(record);
     if (first) {
         if (auto const* const holder = books_.soonest_holder(record);
-            holder != nullptr && !holder->kept)
+            holder != nullptr && !holder->kept) {
             tell(holder->who->id, seam::name_contended{holder->subject.id});
+            // It may have been granted by this very request, after what was put aside was recalled.
+            if (holder->tether != nullptr) (void)holder->tether->reclaim(holder->generation);
+        }
     }
     return seam::queued{.blocked_for = blocked_for(record)};
 }
