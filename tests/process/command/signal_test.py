@@ -105,8 +105,9 @@ class WhileRunning(sandbox.Sandbox):
     def test_the_command_starts_with_a_clean_slate(self):
         status, stdout, _ = self.run_to_end("run", "x", "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status")
         self.assertEqual(status, 0)
+        standard = 0x7FFFFFFF  # signals 1 to 31: 32 and 33 are the C library's, nobody can set them back
         for line in stdout.splitlines():
-            self.assertEqual(int(line.split()[1], 16) & 0xFFFFFFFF, 0, line)
+            self.assertEqual(int(line.split()[1], 16) & standard, 0, line)
 
     def test_child_signal_ignored_by_the_parent(self):
         process = self.start("run", "x", "--", "sh", "-c", "exit 5",
