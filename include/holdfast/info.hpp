@@ -33,7 +33,8 @@ struct claim_info {
     std::chrono::milliseconds lease_left{0};  ///< until it ends unless renewed
     std::string id{};                         ///< for `client::evict`
     std::uint32_t permits{1};
-    bool local{false};  ///< waits in the line inside this client, unknown to the store
+    std::string value{};  ///< what a candidate of an election says of itself
+    bool local{false};    ///< waits in the line inside this client, unknown to the store
     std::uint64_t arrival{
         0};  ///< rises with the time of the grant or arrival, by the store's clock
 };
@@ -44,7 +45,11 @@ struct lock_info {
     lock_kind kind{lock_kind::lock};
     std::vector<claim_info> holders{};
     std::vector<claim_info> waiters{};
-    std::uint64_t limit{0};  ///< a semaphore's current limit; 0 for others
+    /// A semaphore's current limit, a latch's first count, a barrier's parties; 0 for others.
+    std::uint64_t limit{0};
+    std::uint64_t count{0};       ///< what is left of a latch; how many wait at a barrier
+    std::uint64_t generation{0};  ///< of a barrier
+    bool broken{false};           ///< a barrier that waits for its reset
 };
 
 /// One step of a cycle of waiting owners: `waiter` wants `name`, which the next one holds or will

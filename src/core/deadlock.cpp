@@ -1,6 +1,4 @@
 // The engine's part that looks for cycles of waiting owners.
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/engine.hpp"
@@ -17,7 +15,8 @@ void engine::look_for_deadlock(tenure& it, base::instant now) {
 void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
     auto const* const page = std::get_if<seam::page>(&answer.body);
     if (page == nullptr || it.at != tenure::phase::waiting) return;
-    std::ranges::copy(page->names, std::back_inserter(it.seen));
+    for (lock_info const& name : page->names)
+        it.seen.push_back(name);
     if (!page->next.empty()) {
         seam::inspect rest;
         rest.after = page->next;

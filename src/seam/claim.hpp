@@ -62,6 +62,7 @@ struct claim_spec {
     std::string owner{};  ///< explicit owner, for people and for deadlock reports
     bool joins{false};    ///< claims of one owner that join are one hold, with one token
     std::string label{};
+    std::string value{};  ///< what its holder tells everybody: a leader's words
     std::size_t hash{std::hash<std::string>{}(name)};  ///< of the name
 };
 

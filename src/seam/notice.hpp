@@ -30,7 +30,9 @@ struct changed {
     cell_key key;
 };
 
-/// The state of a session-based store's session.
+/// The state of the connection to those who keep one: of a session-based store's session, and of the
+/// subscription by which a store pushes notices. After `restored` notices may have been missed and
+/// watches forgotten: the client asks again for all of them.
 struct session_changed {
     enum class state { in_doubt, lost, restored };
     state now{};

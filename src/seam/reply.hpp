@@ -101,8 +101,13 @@ struct conflict {
     bool guard_failed{false};
 };
 
+/// One name as the store knows it.
+struct listed : lock_info {
+    std::string cell{};  ///< the value of its cell without a part; empty when there is none
+};
+
 struct page {
-    std::vector<lock_info> names;
+    std::vector<listed> names;
     std::string next{};  ///< the cursor for the rest; empty when there is none
 };
 

@@ -47,6 +47,8 @@ struct settle {
     /// When later than now, the store refuses these claims until then: a copy of their submit may
     /// still be under way.
     store_time bar_until{};
+    /// Of a held permit: it is used up, so the current limit sinks with it.
+    bool consume{false};
 };
 
 /// Shows that claims, held and waiting, are alive. -> renewed, one result for each
@@ -69,6 +71,9 @@ struct convert {
 struct adjust {
     claim subject;  ///< only its spec counts: name, kind and declared limit
     std::optional<std::uint32_t> current{};
+    /// Instead: raises the current limit by so many, but by no more than those who wait can take.
+    /// Sent twice it may let in more of them, which a condition allows.
+    std::uint32_t wake{0};
 };
 
 /// Names one agreed value: a latch's count, a barrier's generation, a leader's words.

@@ -13,7 +13,7 @@ namespace {
 // In the order in which `load` reads them.
 #define HOLDFAST_CLAIM_COLUMNS                                                           \
     "client, number, held, kept, mode, permits, sequence, since, began, expires, kind, " \
-    "asked_mode, asked_permits, asked_limit, fair, lease, actor, owner, label, joins"
+    "asked_mode, asked_permits, asked_limit, fair, lease, actor, owner, label, joins, value"
 
 std::int64_t rank_of(lease::entry const& it) noexcept {
     return count(it.held ? it.expires : it.since);
@@ -132,6 +132,7 @@ lease::entry* books::load(name_row& record, cursor const& row) {
     spec.owner = row.text(17);
     spec.label = row.text(18);
     spec.joins = row.integer(19) != 0;
+    spec.value = row.text(20);
     it.subject.spec = std::make_shared<seam::claim_spec const>(std::move(spec));
     it.who = clients_.who(id.client);
     if (!it.kept && clients_.gone(id.client)) it.expires = seam::store_time{};
@@ -155,12 +156,12 @@ lease::entry& books::add(lease::name_record& record, lease::entry made) {
     file_
         .query(
             "INSERT INTO claims VALUES"
-            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .with(raw(it.subject.id.client), it.subject.id.number, its.condition, its.name, it.held,
               rank_of(it), it.kept, raw(it.mode), it.permits, raw(it.number), count(it.since),
               count(it.began), count(it.expires), raw(spec.kind), raw(spec.mode), spec.permits,
               spec.limit, spec.order == ordering::fair, spec.joins, spec.lease.count(),
-              raw(it.subject.actor), spec.owner, spec.label)
+              raw(it.subject.actor), spec.owner, spec.label, spec.value)
         .run();
     if (it.held) {
         its.soonest.reset();

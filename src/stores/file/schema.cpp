@@ -70,6 +70,7 @@ CREATE TABLE claims(
     actor INTEGER NOT NULL,
     owner TEXT NOT NULL,
     label TEXT NOT NULL,
+    value TEXT NOT NULL,
     PRIMARY KEY (client, number)) WITHOUT ROWID;
 CREATE INDEX line ON claims(condition, name, held, rank);
 CREATE TABLE cells(

@@ -109,6 +109,7 @@ seam::grant rules::hold(name_record& record, seam::claim const& wanted, seam::su
     count_held(record, made, +1);
     auto const& kept = books_.add(record, std::move(made));
     books_.save(record);
+    tell_of_holders(record);
     return grant_of(record, kept);
 }
 
@@ -150,25 +151,26 @@ seam::reply_body rules::apply(seam::settle const& what) {
         constexpr seam::store_clock::duration moment{1};
         auto const last = std::min(what.bar_until, seam::store_time::max() - moment);
         if (last >= now_) books_.bar(subject.id, last + moment);
-        out.endings.push_back(end_one(subject, what.keep_for));
+        out.endings.push_back(end_one(subject, what));
     }
     return out;
 }
 
-seam::ending rules::end_one(seam::claim const& subject, milliseconds keep_for) {
+seam::ending rules::end_one(seam::claim const& subject, seam::settle const& how) {
     auto* const record = live(*subject.spec);
     auto* const found = record == nullptr ? nullptr : books_.find(*record, subject.id);
     if (found == nullptr) return seam::ending::gone;
     if (found->kept) return seam::ending::released;
-    if (found->held && keep_for > milliseconds::zero()) {
+    if (found->held && how.keep_for > milliseconds::zero()) {
         found->kept = true;
-        found->expires = now_ + keep_for;
+        found->expires = now_ + how.keep_for;
         books_.save(*record, *found);
         // It ends at another time than the first in the line was told.
         if (auto const* const next = books_.first_waiter(*record))
             tell(next->who->id, seam::changed{{record->kind, record->name, {}}});
         return seam::ending::released;
     }
+    if (found->held && how.consume) record->current -= std::min(record->current, found->permits);
     end(*record, *found, nullptr);
     move_line(*record);
     tidy(*record);
@@ -229,6 +231,7 @@ seam::reply_body rules::apply(seam::adjust const& what) {
     auto* const found = live(spec);
     if (found != nullptr)
         if (auto no = disagreement(*found, spec)) return std::move(*no);
+    if (what.wake > 0 && found != nullptr) wake(*found, what.wake);
     if (found == nullptr && !what.current) return seam::adjusted{spec.limit, spec.limit, 0};
     auto& record = found != nullptr ? *found : books_.make(spec);
     if (what.current) {
@@ -239,6 +242,15 @@ seam::reply_body rules::apply(seam::adjust const& what) {
         move_line(record);
     }
     return seam::adjusted{record.declared, record.current, record.used};
+}
+
+// Lets in as many as wait, at most `most`: nothing is kept for those who come later.
+void rules::wake(name_record& record, std::uint32_t most) {
+    auto const takers = std::uint64_t{record.used} + record.waiters;
+    record.current =
+        static_cast<std::uint32_t>(std::min(takers, std::uint64_t{record.current} + most));
+    books_.save(record);
+    move_line(record);
 }
 
 // --- time and the line -------------------------------------------------------------------------
@@ -287,8 +299,11 @@ void rules::move_line(name_record& record) {
         if (next->subject.spec->joins) let_joiners_in(record, *next);
         granted_any = true;
     }
-    if (granted_any) books_.save(record);
-    if (record.waiters == 0 && books_.watched()) tell_watchers({record.kind, record.name, {}});
+    // A notice whose waiter died has passed on; when nobody is left to hear it, it is forgotten.
+    bool const unheard =
+        record.kind == lock_kind::condition && record.waiters == 0 && record.current > record.used;
+    if (unheard) record.current = record.used;
+    if (granted_any || unheard) books_.save(record);
 }
 
 void rules::let_in(name_record& record, entry& next, seam::sequence number) {
@@ -301,6 +316,7 @@ void rules::let_in(name_record& record, entry& next, seam::sequence number) {
     count_held(record, next, +1);
     books_.promote(record, next);
     tell(next.who->id, seam::claim_granted{next.subject.id, grant_of(record, next)});
+    tell_of_holders(record);
 }
 
 // The claims of one explicit owner are one hold: those that wait come in with the first of them.
@@ -325,8 +341,10 @@ void rules::end(name_record& record, entry& ended, char const* why) {
         if (ended.subject.spec->order == ordering::fair) --record.fair_waiters;
     }
     if (why != nullptr && !ended.kept) tell(ended.who->id, seam::claim_gone{ended.subject.id, why});
+    bool const held = ended.held;
     books_.remove(record, ended);
     books_.save(record);
+    if (held) tell_of_holders(record);
 }
 
 void rules::count_held(name_record& record, entry const& held, int by) {
@@ -342,6 +360,11 @@ void rules::tidy(name_record& record) {
 
 void rules::tell(seam::client_id to, seam::notice what) {
     notices_.push_back({to, std::move(what)});
+}
+
+// Who holds has changed: a leader, those present at a barrier.
+void rules::tell_of_holders(name_record const& record) {
+    if (books_.watched()) tell_watchers({record.kind, record.name, {}});
 }
 
 void rules::tell_watchers(seam::cell_key const& key) {

@@ -59,7 +59,9 @@ private:
     [[nodiscard]] seam::grant grant_of(name_record const& record, entry const& held) const;
     [[nodiscard]] std::chrono::milliseconds blocked_for(name_record& record);
     seam::renewal renew_one(seam::renew::item const& item);
-    seam::ending end_one(seam::claim const& subject, std::chrono::milliseconds keep_for);
+    seam::ending end_one(seam::claim const& subject, seam::settle const& how);
+    std::size_t evict_from(name_record& record, seam::evict const& what);
+    void wake(name_record& record, std::uint32_t most);
 
     void end(name_record& record, entry& ended, char const* why);
     void count_held(name_record& record, entry const& held, int by);
@@ -69,6 +71,7 @@ private:
     void let_joiners_in(name_record& record, entry const& first);
     void tidy(name_record& record);
     void tell(seam::client_id to, seam::notice what);
+    void tell_of_holders(name_record const& record);
     void tell_watchers(seam::cell_key const& key);
 
     ledger& books_;

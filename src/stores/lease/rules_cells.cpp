@@ -28,6 +28,7 @@ claim_info describe(entry const& it, seam::store_time now) {
         std::max(milliseconds{0}, std::chrono::duration_cast<milliseconds>(it.expires - now));
     out.id = seam::to_string(it.subject.id);
     out.permits = it.permits;
+    out.value = it.subject.spec->value;
     out.arrival = static_cast<std::uint64_t>(it.since.time_since_epoch().count());
     return out;
 }
@@ -96,7 +97,12 @@ seam::reply_body rules::apply(seam::inspect const& what) {
                 books_.erase(*record);
                 continue;
             }
-            lock_info info{.name = name, .kind = record->kind};
+            seam::listed info;
+            info.name = name;
+            info.kind = record->kind;
+            if (auto const* const cell = books_.find_cell({record->kind, name, {}});
+                cell != nullptr && cell->expires > now_)
+                info.cell = cell->value;
             if (record->kind == lock_kind::semaphore) info.limit = record->current;
             books_.each_holder(
                 *record, [&](entry const& it) { info.holders.push_back(describe(it, now_)); });
@@ -110,20 +116,27 @@ seam::reply_body rules::apply(seam::inspect const& what) {
 }
 
 seam::reply_body rules::apply(seam::evict const& what) {
-    auto* const record = books_.find(what.name, std::hash<std::string>{}(what.name), false);
-    if (record == nullptr) return seam::evicted{0};
-    settle_time(*record);
+    seam::evicted out;
+    for (bool const condition : {false, true})
+        if (auto* const record =
+                books_.find(what.name, std::hash<std::string>{}(what.name), condition))
+            out.count += evict_from(*record, what);
+    return out;
+}
+
+std::size_t rules::evict_from(name_record& record, seam::evict const& what) {
+    settle_time(record);
     std::vector<seam::claim_id> ids;
     auto const pick = [&](entry const& it) {
         if (what.only ? it.subject.id == *what.only : it.held) ids.push_back(it.subject.id);
     };
-    books_.each_holder(*record, pick);
-    if (what.only) books_.each_waiter(*record, pick);
+    books_.each_holder(record, pick);
+    if (what.only) books_.each_waiter(record, pick);
     for (auto const& id : ids)
-        end(*record, *books_.find(*record, id), "it was evicted");
-    move_line(*record);
-    tidy(*record);
-    return seam::evicted{ids.size()};
+        end(record, *books_.find(record, id), "it was evicted");
+    move_line(record);
+    tidy(record);
+    return ids.size();
 }
 
 void rules::bury(name_record& record, seam::client_id client) {
