@@ -27,13 +27,18 @@ seam::reply_body rules::apply(seam::submit const& what) {
     boost::container::small_vector<name_record*, 1> records;
     for (auto const& wanted : what.claims) {
         if (books_.barred(wanted.id, now_)) return seam::refused{.why = seam::refusal::too_late};
-        auto* const record = live(*wanted.spec);
+        auto* record = live(*wanted.spec);
+        // A condition admits nobody by itself: also its first waiter waits.
+        if (record == nullptr && wanted.spec->kind == lock_kind::condition)
+            record = &books_.make(*wanted.spec);
         if (record != nullptr) {
             if (auto no = disagreement(*record, *wanted.spec)) return std::move(*no);
             bool const ours = books_.find(*record, wanted.id) != nullptr;
             if (!ours && !admits(*record, wanted)) {
                 if (what.queue && what.claims.size() == 1) return join_line(*record, wanted, what);
-                return seam::refused{.blocked_for = blocked_for(*record), .index = records.size()};
+                seam::refused no{.blocked_for = blocked_for(*record), .index = records.size()};
+                tidy(*record);
+                return no;
             }
         }
         records.push_back(record);
@@ -136,10 +141,11 @@ seam::grant rules::grant_of(name_record const& record, entry const& held) const 
 }
 
 // How long the soonest-ending holder may last: the earliest moment at which the line can move
-// without a release.
+// without a release. A condition without holders waits for a notice, not for time.
 milliseconds rules::blocked_for(name_record& record) {
     auto const* const holder = books_.soonest_holder(record);
-    return holder == nullptr ? milliseconds{1} : until(holder->expires, now_);
+    if (holder != nullptr) return until(holder->expires, now_);
+    return record.kind == lock_kind::condition ? milliseconds{0} : milliseconds{1};
 }
 
 // --- settle, renew, convert --------------------------------------------------------------------
