@@ -161,7 +161,7 @@ void engine::send_submit(tenure& it, base::instant now) {
     bool const wanted =
         std::ranges::any_of(it.of->calls, &acquire_call::wait) && !it.on->single_attempt;
     if (wanted && !set_.abilities.hand_over) {
-        seam::cell_key key{it.on->spec->kind, it.on->spec->name, {}};
+        seam::cell_key key{it.on->spec->kind, it.on->spec->name, seam::holders_part};
         if (std::ranges::find(watched_, key) == watched_.end()) {
             watched_.push_back(key);
             send(verb::watch, seam::watch{std::move(key)}, 0, now);

@@ -85,6 +85,9 @@ struct cell_key {
     auto operator<=>(cell_key const&) const = default;
 };
 
+/// As the part of a watched key: who holds the name, rather than one of its cells.
+inline constexpr char const* holders_part = "holders";
+
 /// -> cell
 struct read {
     cell_key key;
@@ -99,11 +102,12 @@ struct swap {
     claim_id operation{};          ///< kept in the cell, so that a lost reply can be resolved
     std::optional<claim> guard{};  ///< must be held, or the swap is a conflict
     bool remove{false};            ///< deletes the cell instead
+    bool quiet{false};             ///< nothing that watchers wait for: they are not told
 };
 
 /// Asks for notices about a name or a cell, from before its reply on. -> done
 struct watch {
-    cell_key key;  ///< with an empty part: the claims of the name as well as its cell
+    cell_key key;
 };
 
 struct unwatch {

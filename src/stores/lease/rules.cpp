@@ -370,7 +370,7 @@ void rules::tell(seam::client_id to, seam::notice what) {
 
 // Who holds has changed: a leader, those present at a barrier.
 void rules::tell_of_holders(name_record const& record) {
-    if (books_.watched()) tell_watchers({record.kind, record.name, {}});
+    if (books_.watched()) tell_watchers({record.kind, record.name, seam::holders_part});
 }
 
 void rules::tell_watchers(seam::cell_key const& key) {

@@ -70,7 +70,7 @@ seam::reply_body rules::apply(seam::swap const& what) {
         if (record == nullptr) books_.make(spec);
         books_.put_cell(what.key, {version, what.value, what.operation, now_ + what.ttl});
     }
-    tell_watchers(what.key);
+    if (!what.quiet) tell_watchers(what.key);
     return seam::swapped{version};
 }
 
