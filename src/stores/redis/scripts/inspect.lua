@@ -1,0 +1,44 @@
+-- One name with its holders, its waiters in order and the value of its cell without a part.
+-- Reads: record, claims, line, holders, extra. Writes: only what time has ended or let in.
+-- Publishes: what time has ended or let in.
+--@include common
+--@include books
+--@include closing
+--@include rules
+
+local function describe(e)
+    return {e.id, e.number, e.mode, e.permits, e.since, e.expires, e.info}
+end
+
+local function by_age(one, other)
+    if one.since ~= other.since then return one.since < other.since end
+    if one.number ~= other.number then return one.number < other.number end
+    return one.id < other.id
+end
+
+local function entries(ids, claims)
+    local list = {}
+    for _, id in ipairs(ids) do
+        if claims[id] then table.insert(list, unpack_entry(cmsgpack.unpack(claims[id]))) end
+    end
+    return list
+end
+
+local b = open(ARGV[2], 1)
+if not live(b) then return finish({now, 'none'}, false, b) end
+finish(nil, false, b) -- what follows reads what is written now
+local r, claims = b.r, {}
+local flat = redis.call('HGETALL', b.claims)
+for i = 1, #flat, 2 do claims[flat[i]] = flat[i + 1] end
+local holding = r.solo and {r.solo} or entries(redis.call('ZRANGE', b.holders, 0, -1), claims)
+table.sort(holding, by_age)
+
+local holders, waiters = {}, {}
+for _, e in ipairs(holding) do table.insert(holders, describe(e)) end
+for _, e in ipairs(entries(redis.call('ZRANGE', b.line, 0, -1), claims)) do
+    table.insert(waiters, describe(e))
+end
+local text = r.cells > 0 and redis.call('HGET', b.extra, 'v')
+local cell = text and cmsgpack.unpack(text)
+local value = cell and cell[4] > now and cell[2] or ''
+return {now, 'name', r.name, r.kind, r.current, value, holders, waiters}

@@ -1,0 +1,114 @@
+-- Wants all of the claims or none: granted, queued or refused.
+-- Reads: mark, record; claims, line, holders where somebody is in the way; bars, extra where there are some.
+-- Writes: mark and record; claims and line to queue; claims and holders beside another holder.
+-- Publishes: contended to who is in the way of the first in the line; changed; what time has ended.
+--@include common
+if now > tonumber(ARGV[4]) then return refused('too_late') end
+local text = redis.call('GET', KEYS[2])
+local kind = tonumber(ARGV[6])
+
+if not text and #KEYS == 7 and kind ~= CONDITION then -- the usual case: nobody is there
+    local e, r = entry_from(5), blank_record(ARGV[2])
+    local before = tonumber(redis.call('SET', KEYS[1], now, 'GET') or 0) or 0
+    e.state, e.number = HELD, now
+    if before >= now then
+        e.number = before + 1
+        redis.call('SET', KEYS[1], e.number)
+    end
+    r.kind, r.holders, r.shared, r.solo = kind, 1, e.mode == SHARED, e
+    r.declared = tonumber(ARGV[9])
+    r.current, r.used = r.declared, e.mode == PERMITS and e.permits or 0
+    redis.call('SET', KEYS[2], pack_record(r), 'PXAT', expiry(e.expires))
+    return {now, 'granted', e.number, now, 0}
+end
+--@include books
+--@include closing
+--@include rules
+
+-- The claims, each with its books. Claims of one name share theirs.
+local function wanted_claims()
+    local claims, shelf, by_key = {}, {}, {}
+    for i = 1, (#KEYS - 1) / 6 do
+        local at, group = 5 + (i - 1) * 11, 1 + (i - 1) * 6
+        local key = KEYS[group + 1]
+        if not by_key[key] then
+            by_key[key] = open(i == 1 and ARGV[2] or ARGV[at - 1], group, i == 1 and text or nil)
+            table.insert(shelf, by_key[key])
+        end
+        claims[i] = {e = entry_from(at), kind = tonumber(ARGV[at + 1]), limit = tonumber(ARGV[at + 4]),
+                     b = by_key[key]}
+    end
+    return claims, shelf
+end
+
+local function admits(b, e)
+    local r = b.r
+    if e.joins and e.mode == EXCLUSIVE then
+        local holder = soonest_holder(b)
+        if holder and holder.state == HELD and holder.joins and holder.owner == e.owner and
+            holder.mode == EXCLUSIVE then return true end
+    end
+    local behind_line = r.waiters > 0
+    if e.mode == PERMITS and not e.fair then behind_line = r.fair > 0 end
+    return not behind_line and fits(r, e.mode, e.permits)
+end
+
+local function join_line(b, e)
+    local r = b.r
+    local first = r.waiters == 0
+    add_waiter(b, e)
+    r.waiters = r.waiters + 1
+    if e.fair then r.fair = r.fair + 1 end
+    local holder = first and soonest_holder(b)
+    if holder and holder.state == HELD then tell(holder.id, 'contended', string.format('%.0f', now)) end
+    return {now, 'queued', blocked_for(b)}
+end
+
+-- Why the claim cannot be held now; nil when it can. One that waits in the line is answered.
+local function obstacle(c, index, may_queue)
+    local b = c.b
+    if is_barred(b, c.e.id) then return refused('too_late') end
+    local alive = live(b)
+    if not alive and c.kind == CONDITION then -- admits nobody by itself: also its first waiter waits
+        make(b, c.kind, c.limit)
+        alive = true
+    end
+    if not alive then return nil end
+    local no = disagreement(b.r, c.kind, c.e.mode, c.limit, index)
+    if no or find(b, c.e.id) or admits(b, c.e) then return no end
+    if may_queue then return join_line(b, c.e) end
+    return refused('busy', blocked_for(b), index)
+end
+
+-- A second claim of one explicit owner joins the hold that is there, with its token.
+local function hold(b, e)
+    local joined = e.mode == EXCLUSIVE and soonest_holder(b)
+    e.state, e.number = HELD, joined and joined.number or next_sequence()
+    add_holder(b, e)
+    count_held(b.r, e, 1)
+    holders_changed(b)
+end
+
+local function submit(claims)
+    for i, c in ipairs(claims) do
+        local no = obstacle(c, i - 1, ARGV[3] == '1' and #claims == 1)
+        if no then return no end
+    end
+    local reply = {now, 'granted'}
+    for _, c in ipairs(claims) do
+        local b = c.b
+        if is_empty(b.r) then make(b, c.kind, c.limit) end
+        local e = find(b, c.e.id) -- a submit that came twice
+        if e and e.state == 0 then return {now, 'queued', blocked_for(b)} end
+        if e and e.state == KEPT then return refused('too_late') end
+        if not e then
+            hold(b, c.e)
+            e = c.e
+        end
+        for _, value in ipairs({grant_of(b.r, e)}) do table.insert(reply, value) end
+    end
+    return reply
+end
+
+local claims, shelf = wanted_claims()
+return finish(submit(claims), true, unpack(shelf))
