@@ -12,13 +12,14 @@ local function open(name, at, text)
     local record = text and unpack_record(text, name, KEYS[at + 1]) or blank_record(name)
     return {r = record, text = text, record = KEYS[at + 1], claims = KEYS[at + 2],
             line = KEYS[at + 3], holders = KEYS[at + 4], bars = KEYS[at + 5], extra = KEYS[at + 6],
-            known = {},                   -- entries by id; false: it is not in `claims`
+            known = {}, raw = {},         -- entries by id, and as text; false: it is not in `claims`
             lists = {},                   -- who waits to join, by owner
             put = {}, dropped = {},       -- changes of claims
             queue = {}, left = {},        -- of the line
             ends = {}, over = {},         -- of holders
             set = {}, unset = {},         -- of extra
-            waiter_at = 0, holder_at = 0, -- how many at the front of line and holders were seen off
+            front = {}, front_at = 1,     -- the part of the line that was read, and who is first in it
+            front_end = 0, holder_at = 0, -- how many of line and holders were read
             changed = {}}                 -- what watchers are told of: kind and part
 end
 
@@ -52,7 +53,8 @@ local function find(b, id)
     local r = b.r
     if r.solo and r.solo.id == id then return r.solo end
     if b.known[id] == nil and is_spread(r) then
-        local text = redis.call('HGET', b.claims, id)
+        local text = b.raw[id]
+        if text == nil then text = redis.call('HGET', b.claims, id) end
         b.known[id] = text and unpack_entry(cmsgpack.unpack(text))
     end
     return b.known[id] or nil
@@ -168,15 +170,25 @@ local function soonest_holder(b)
     return soonest
 end
 
+-- Reads the next two of the line and their entries: who lets one in looks at the one behind it.
+local function read_front(b)
+    b.front = redis.call('ZRANGE', b.line, b.front_end, b.front_end + 1)
+    b.front_end, b.front_at = b.front_end + #b.front, 1
+    if #b.front == 0 then return end
+    local texts = redis.call('HMGET', b.claims, unpack(b.front))
+    for i, id in ipairs(b.front) do b.raw[id] = texts[i] end
+end
+
 -- The first in the line; nil when nobody waits.
 local function first_waiter(b)
     local r = b.r
     while r.waiters > 0 do
-        b.waiter_id = b.waiter_id or redis.call('ZRANGE', b.line, b.waiter_at, b.waiter_at)[1]
-        if not b.waiter_id then r.waiters, r.fair = 0, 0 break end -- somebody deleted our keys
-        local e = not b.left[b.waiter_id] and find(b, b.waiter_id)
+        if b.front_at > #b.front then read_front(b) end
+        local id = b.front[b.front_at]
+        if not id then r.waiters, r.fair = 0, 0 break end -- somebody deleted our keys
+        local e = not b.left[id] and find(b, id)
         if e then return e end
-        b.waiter_at, b.waiter_id = b.waiter_at + 1, nil
+        b.front_at = b.front_at + 1
     end
     return nil
 end

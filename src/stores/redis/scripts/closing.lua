@@ -112,7 +112,7 @@ local function write(b, grows)
     local text = pack_record(r)
     -- A server out of memory lets a script go on that began with a command that needs none: what
     -- does not grow must not fail there.
-    if not removed and not grows and b.text and text ~= b.text then
+    if not removed and not grows and b.text and (text ~= b.text or next(b.put)) then
         redis.call('PEXPIREAT', b.record, expiry(record_until(r)))
     end
     if drawn then

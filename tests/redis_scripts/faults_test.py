@@ -1,0 +1,157 @@
+"""Trouble inside the server leaves nothing half-done: out of memory, read-only, foreign keys, a lost script."""
+
+import unittest
+
+import redis
+
+from case import ALICE, BOB, CAROL, Case
+from store import LATCH, SCRIPTS, SHARED, compose, group
+
+
+class Faults(Case):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.link.config_set, "maxmemory", 0)
+        self.addCleanup(self.link.execute_command, "REPLICAOF", "NO", "ONE")
+
+    def snapshot(self):
+        return {key: (self.link.type(key), self.link.dump(key)) for key in self.link.keys("*")}
+
+    def assertChangesNothing(self, words, call, *arguments, **how):
+        before = self.snapshot()
+        with self.assertRaisesRegex(redis.exceptions.RedisError, words):
+            call(*arguments, **how)
+        self.assertEqual(self.snapshot(), before)
+
+    def crowd(self):
+        """Two readers hold, a writer and a reader wait."""
+        claims = [self.claim(ALICE, mode=SHARED), self.claim(BOB, mode=SHARED), self.claim(CAROL),
+                  self.claim(ALICE, mode=SHARED)]
+        for it in claims:
+            self.store.submit(it, queue=True)
+        return claims
+
+    def load(self):
+        """All scripts are known before memory ends."""
+        for it in ("submit", "settle", "renew", "convert", "adjust", "swap", "watch", "evict"):
+            self.store._loaded[it] = self.link.script_load(compose(it))
+
+    def test_out_of_memory_nothing_new_but_what_is_held_goes_on(self):
+        self.load()
+        solo = self.claim(name=b"solo")
+        self.store.submit(solo)
+        self.store.swap(b"cell", 0, b"1", operation="1")
+        one, two, writer, late = self.crowd()
+        self.link.config_set("maxmemory", 1)
+        self.assertChangesNothing("OOM", self.store.submit, self.claim(name=b"new"))
+        self.assertChangesNothing("OOM", self.store.submit, self.claim(), queue=True)
+        self.assertChangesNothing("OOM", self.store.submit, self.claim(name=b"n1"), self.claim(name=b"n2"))
+        self.assertChangesNothing("OOM", self.store.swap, b"other", 0, b"1", operation="2")
+        self.assertChangesNothing("OOM", self.store.watch, ALICE, b"other")
+        self.assertEqual(self.store.renew(solo)[0], "alive")
+        self.assertEqual([it[0] for it in self.store.renew(one, writer)], ["alive", "waiting"])
+        self.assertEqual(self.store.settle(solo), "released")
+        for it in (one, two):
+            self.assertEqual(self.store.settle(it), "released")
+        self.assertEqual(self.store.convert(writer, SHARED)[0], "converted")
+        self.assertEqual(self.store.renew(late)[0], "alive")
+        self.assertEqual(self.store.evict(b"q"), 2)
+
+    def test_a_replica_refuses_and_changes_nothing(self):
+        self.load()
+        one, two, writer, late = self.crowd()
+        self.store.swap(b"cell", 0, b"1", operation="1")
+        self.link.execute_command("REPLICAOF", "127.0.0.1", "1")
+        for call in (lambda: self.store.submit(self.claim(name=b"new")),
+                     lambda: self.store.submit(self.claim(), queue=True),
+                     lambda: self.store.settle(one), lambda: self.store.settle(writer), lambda: self.store.renew(two),
+                     lambda: self.store.renew(late), lambda: self.store.evict(b"q"),
+                     lambda: self.store.watch(ALICE, b"q"),
+                     lambda: self.store.swap(b"fresh", 0, b"1", operation="3")):
+            self.assertChangesNothing("READONLY|read.only", call)
+
+    def test_a_foreign_key_in_the_place_of_a_record(self):
+        record = group(b"holdfast:", b"q")[0]
+        for make, words in ((lambda: self.link.rpush(record, "x"), "WRONGTYPE"),
+                            (lambda: self.link.set(record, "theirs"), "HOLDFAST the key .*not a record of ours"),
+                            (lambda: self.link.set(record, ""), "HOLDFAST the key .*not a record of ours")):
+            self.link.flushall()
+            make()
+            one = self.claim()
+            for call in (self.store.submit, self.store.settle, self.store.renew):
+                self.assertChangesNothing(words, call, one)
+            self.assertChangesNothing(words, self.store.convert, one, SHARED)
+            self.assertChangesNothing(words, self.store.adjust, one)
+            self.assertChangesNothing(words, self.store.swap, b"q", 0, b"1", operation="1")
+            self.assertChangesNothing(words, self.store.watch, ALICE, b"q")
+            self.assertChangesNothing(words, self.store.inspect, b"q")
+            self.assertChangesNothing(words, self.store.evict, b"q")
+
+    def test_a_foreign_key_in_the_place_of_another(self):
+        _, claims, line, holders, bars, extra = group(b"holdfast:", b"q")
+        one = self.claim()
+        later = self.store.time() + 10**9
+        self.link.set(bars, "theirs")
+        self.assertChangesNothing("WRONGTYPE", self.store.settle, one, bar_until=later)
+        self.link.set(extra, "theirs")
+        self.assertChangesNothing("WRONGTYPE", self.store.watch, ALICE, b"q")
+        self.assertChangesNothing("WRONGTYPE", self.store.swap, b"q", 0, b"1", operation="1")
+        self.assertChangesNothing("WRONGTYPE", self.store.read, b"q", LATCH)
+        for key in (claims, line, holders):
+            self.link.flushall()
+            crowd = self.crowd()
+            self.link.delete(key)
+            self.link.set(key, "theirs")
+            with self.subTest(key):
+                for it in crowd[:2]:
+                    self.assertChangesNothing("WRONGTYPE", self.store.settle, it)
+                self.assertChangesNothing("WRONGTYPE", self.store.submit, self.claim(), queue=True)
+
+    def test_a_foreign_mark(self):
+        self.link.rpush(self.store.mark, "theirs")
+        self.assertChangesNothing("WRONGTYPE", self.store.submit, self.claim())
+        self.link.delete(self.store.mark)
+        one, two, writer, _ = self.crowd()
+        self.store.settle(one)
+        self.link.delete(self.store.mark)
+        self.link.rpush(self.store.mark, "theirs")
+        self.assertChangesNothing("WRONGTYPE", self.store.settle, two)
+        self.link.delete(self.store.mark)
+        self.assertEqual(self.store.settle(two), "released")
+        self.assertEqual(self.store.renew(writer)[0], "alive")
+
+    def test_a_message_that_may_not_be_sent_undoes_nothing(self):
+        self.link.execute_command("ACL", "SETUSER", "mute", "on", "nopass", "+@all", "~*", "resetchannels")
+        one, two = self.claim(), self.claim()
+        self.store.submit(one)
+        self.store.submit(two, queue=True)
+        self.link.execute_command("AUTH", "mute", "x")
+        self.assertEqual(self.store.settle(one), "released")
+        self.assertEqual(self.store.renew(two)[0], "alive")
+
+    def test_scripts_need_no_more_rights_than_they_say(self):
+        text = (SCRIPTS / "CONVENTION.md").read_text()
+        rights = text.split("A user with an ACL needs: `")[1].split("`")[0].lower().split()
+        self.link.execute_command("ACL", "SETUSER", "lean", "on", "nopass", "resetkeys", "~holdfast:*", "resetchannels",
+                                  "&holdfast:client:*", "-@all", *[f"+{it}" for it in rights])
+        lean = self.server.connect()
+        self.addCleanup(lean.close)
+        lean.connection_pool.connection_kwargs.update(username="lean", password="x")
+        self.store.link = lean
+        one, two, writer, late = self.crowd()
+        self.store.watch(BOB, b"q")
+        self.store.settle(one, bar_until=self.store.now + 10**6)
+        self.store.settle(two)
+        self.store.convert(writer, SHARED)
+        self.store.renew(writer, late)
+        self.store.adjust(writer)
+        version = self.store.swap(b"c", 0, b"1", operation="1")[1]
+        self.store.swap(b"c", version, operation="2", remove=True)
+        self.store.read(b"c")
+        self.store.inspect(b"q")
+        self.store.evict(b"q")
+        self.store.watch(BOB, b"q", on=False)
+
+
+if __name__ == "__main__":
+    unittest.main()

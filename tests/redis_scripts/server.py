@@ -1,0 +1,51 @@
+"""A private redis-server in a folder of its own, on a socket there: no port, no clash."""
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import redis
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent():
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Server:
+    """Begins in the constructor, ends in `stop` or when the test's process ends, however that happens."""
+
+    def __init__(self, *options):
+        self.folder = tempfile.mkdtemp(prefix="holdfast-redis-")
+        self.socket = self.folder + "/redis.sock"
+        self._process = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", self.folder, "--save", "",
+             "--appendonly", "no", *options],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent)
+        try:
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _wait(self):
+        give_up = time.monotonic() + 20
+        while not os.path.exists(self.socket):
+            if time.monotonic() > give_up or self._process.poll() is not None:
+                raise RuntimeError("redis-server does not begin")
+            time.sleep(0.01)
+        with self.connect() as link:
+            link.ping()
+
+    def connect(self):
+        return redis.Redis(unix_socket_path=self.socket)
+
+    def stop(self):
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
