@@ -56,34 +56,6 @@ private:
     std::shared_ptr<acquiring> self_{};
 };
 
-class releasing final : public core::completion {
-public:
-    using handler = std::function<void(std::exception_ptr, release_outcome)>;
-
-    releasing(lease held, handler then) : held_{std::move(held)}, then_{std::move(then)} {}
-
-    /// Deletes itself when the store has answered, or the lease is over.
-    static void begin(std::unique_ptr<releasing> it) {
-        auto const hold = it->held_.shared_state();
-        hold->release_with(it.release()->call_);
-    }
-
-    void completed() noexcept override {
-        held_.shared_state()->client()->loop().post([this] { finish(); });
-    }
-
-private:
-    void finish() {
-        std::unique_ptr<releasing> const self{this};
-        held_.shared_state()->note(*call_.outcome);
-        then_(nullptr, *call_.outcome);
-    }
-
-    lease held_;
-    handler then_;
-    core::release_call call_{*this};
-};
-
 }  // namespace
 
 async_acquire::~async_acquire() = default;
@@ -110,8 +82,10 @@ std::shared_ptr<async_acquire> async_acquire::start(basic_mutex& mutex,
 void start_release(lease held, std::function<void(std::exception_ptr, release_outcome)> then) {
     if (held.shared_state() == nullptr)
         base::raise(errc::bad_option, "an empty lease cannot be released");
-    held.shared_state()->client()->require_usable();
-    releasing::begin(std::make_unique<releasing>(std::move(held), std::move(then)));
+    auto const hold = held.shared_state();
+    hold->client().require_usable();
+    hold->start_release(hold,
+                        [then = std::move(then)](release_outcome how) { then(nullptr, how); });
 }
 
 }  // namespace detail

@@ -5,9 +5,37 @@
 #include "api/session.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "core/barrier.hpp"
+#include "core/latch.hpp"
 
 namespace holdfast {
 inline namespace v1 {
+
+namespace {
+
+// A name with what the cell of its synchronizer says. A cell that is not ours is left unread.
+lock_info described(seam::listed&& name) {
+    lock_info out{std::move(name)};
+    if (name.cell.empty()) return out;
+    try {
+        if (out.kind == lock_kind::latch) {
+            auto const state = core::latch_state::parse(name.cell, out.name);
+            out.limit = state.declared;
+            out.count = state.left;
+        } else if (out.kind == lock_kind::barrier) {
+            auto const state = core::barrier_state::parse(name.cell, out.name);
+            out.limit = state.parties;
+            out.count = state.arrived.size();
+            out.generation = state.generation;
+            out.broken = state.broken;
+        }
+    } catch (std::system_error const&) {
+        return out;
+    }
+    return out;
+}
+
+}  // namespace
 
 client::client(std::string_view url, client_options options)
     : session_{std::make_shared<detail::session>(url, std::move(options))} {}
@@ -20,7 +48,8 @@ std::vector<lock_info> client::locks(std::string_view prefix) {
     do {
         auto answer = session_->ask(request);
         auto& page = std::get<seam::page>(answer.body);
-        std::move(page.names.begin(), page.names.end(), std::back_inserter(out));
+        for (auto& name : page.names)
+            out.push_back(described(std::move(name)));
         request.after = std::move(page.next);
     } while (!request.after.empty());
     session_->add_local_waiters(out);

@@ -1,10 +1,14 @@
-// The state behind a lease.
+// The state behind a lease: one hold, or several that are held together.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <holdfast/lease.hpp>
 
@@ -14,28 +18,63 @@ namespace holdfast {
 inline namespace v1 {
 namespace detail {
 
-/// Thread-safety: all members may be called from any thread at once.
+class single_hold;
+
+/// Thread-safety: all members may be called from any thread at once. The destructor enqueues the
+/// release.
 class hold {
 public:
-    /// `where` is given for a recursive hold, which counts there.
-    hold(std::shared_ptr<session> client, std::shared_ptr<core::grant> grant,
-         std::shared_ptr<site> where = {})
-        : client_{std::move(client)}, grant_{std::move(grant)}, site_{std::move(where)} {}
-    ~hold();
+    hold() = default;
     hold(hold const&) = delete;
     hold& operator=(hold const&) = delete;
+    virtual ~hold() = default;
+
+    [[nodiscard]] virtual std::string const& name() const noexcept = 0;
+    [[nodiscard]] virtual std::uint64_t token() const noexcept = 0;
+    /// Nothing when the name is not held by it.
+    [[nodiscard]] virtual std::optional<std::uint64_t> token(std::string_view name) const = 0;
+    [[nodiscard]] virtual std::stop_token lost() = 0;
+    [[nodiscard]] virtual std::string loss_reason() const = 0;
+    [[nodiscard]] virtual lease_state state() const noexcept = 0;
+    [[nodiscard]] virtual base::instant lost_at() const noexcept = 0;
+    virtual release_outcome release() = 0;
+    virtual lease_state renew(std::optional<std::chrono::milliseconds> lease) = 0;
+    /// Begins the release; `then` is called on the notifier thread. `self` lives until then.
+    virtual void start_release(std::shared_ptr<hold> self,
+                               std::function<void(release_outcome)> then) = 0;
+    [[nodiscard]] virtual session& client() const noexcept = 0;
+    /// Itself, when it is one hold.
+    [[nodiscard]] virtual single_hold* single() noexcept { return nullptr; }
+};
+
+class single_hold final : public hold {
+public:
+    /// `where` is given for a recursive hold, which counts there.
+    single_hold(std::shared_ptr<session> client, std::shared_ptr<core::grant> grant,
+                std::shared_ptr<site> where = {})
+        : client_{std::move(client)}, grant_{std::move(grant)}, site_{std::move(where)} {}
+    ~single_hold() override;
 
     [[nodiscard]] core::grant& grant() const noexcept { return *grant_; }
-    [[nodiscard]] lease_state state() const noexcept;
-    release_outcome release();
-    /// The same with the answer by callback: `call` is completed by the engine; then `note` it.
-    void release_with(core::release_call& call);
-    void note(release_outcome outcome);
-    lease_state renew(std::optional<std::chrono::milliseconds> lease);
-    [[nodiscard]] std::shared_ptr<session> const& client() const noexcept { return client_; }
+
+    [[nodiscard]] std::string const& name() const noexcept override;
+    [[nodiscard]] std::uint64_t token() const noexcept override { return grant_->token(); }
+    [[nodiscard]] std::optional<std::uint64_t> token(std::string_view name) const override;
+    [[nodiscard]] std::stop_token lost() override { return grant_->lost(); }
+    [[nodiscard]] std::string loss_reason() const override;
+    [[nodiscard]] lease_state state() const noexcept override;
+    [[nodiscard]] base::instant lost_at() const noexcept override { return grant_->lost_at(); }
+    release_outcome release() override;
+    lease_state renew(std::optional<std::chrono::milliseconds> lease) override;
+    void start_release(std::shared_ptr<hold> self,
+                       std::function<void(release_outcome)> then) override;
+    [[nodiscard]] session& client() const noexcept override { return *client_; }
+    [[nodiscard]] single_hold* single() noexcept override { return this; }
 
 private:
+    class releasing;
     [[nodiscard]] bool last_of_recursion();
+    void note(release_outcome outcome);
 
     std::shared_ptr<session> const client_;
     std::shared_ptr<core::grant> const grant_;
@@ -44,6 +83,35 @@ private:
     mutable std::mutex mutex_;
     bool let_go_{false};
     std::optional<release_outcome> outcome_{};
+};
+
+/// Several holds as one: lost when one of them is, released when all are.
+class group_hold final : public hold {
+public:
+    /// At least one; all of one client.
+    explicit group_hold(std::vector<std::shared_ptr<hold>> parts);
+
+    [[nodiscard]] std::string const& name() const noexcept override;
+    [[nodiscard]] std::uint64_t token() const noexcept override;
+    [[nodiscard]] std::optional<std::uint64_t> token(std::string_view name) const override;
+    [[nodiscard]] std::stop_token lost() override;
+    [[nodiscard]] std::string loss_reason() const override;
+    [[nodiscard]] lease_state state() const noexcept override;
+    [[nodiscard]] base::instant lost_at() const noexcept override;
+    release_outcome release() override;
+    lease_state renew(std::optional<std::chrono::milliseconds> lease) override;
+    void start_release(std::shared_ptr<hold> self,
+                       std::function<void(release_outcome)> then) override;
+    [[nodiscard]] session& client() const noexcept override { return parts_.front()->client(); }
+
+private:
+    using callback = std::stop_callback<std::function<void()>>;
+
+    std::vector<std::shared_ptr<hold>> const parts_;
+    std::mutex mutex_;
+    std::stop_source lost_{std::nostopstate};
+    std::shared_ptr<std::atomic<bool>> const let_go_{std::make_shared<std::atomic<bool>>(false)};
+    std::vector<std::unique_ptr<callback>> watches_;
 };
 
 }  // namespace detail

@@ -15,20 +15,20 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-std::string checked(std::string_view name) {
-    if (auto const fault = base::name_fault(name)) base::raise(errc::bad_name, *fault);
-    return std::string{name};
-}
-
 core::terms terms_of(session const& client, std::string_view name, lock_options options,
                      flavour which) {
-    seam::claim_spec spec{.name = checked(name)};
+    seam::claim_spec spec{.name = checked_name(name)};
     spec.joins = which == flavour::recursive && !options.owner.empty();
     if (which == flavour::shared) spec.mode = claim_mode::shared;
     return core::make_terms(std::move(spec), client.with_defaults(std::move(options)));
 }
 
 }  // namespace
+
+std::string checked_name(std::string_view name) {
+    if (auto const fault = base::name_fault(name)) base::raise(errc::bad_name, *fault);
+    return std::string{name};
+}
 
 acquired acquire_on(session& client, std::shared_ptr<core::line> line, bool wait,
                     nanoseconds timeout, std::stop_token const& stop) {
@@ -49,7 +49,7 @@ lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
     : client_{std::move(client)},
       recursive_{which == flavour::recursive},
       owner_{recursive_ ? options.owner : std::string{}},
-      site_{client_->site_for(checked(name))},
+      site_{client_->site_for(checked_name(name))},
       line_{client_->line_for(terms_of(*client_, name, std::move(options), which))},
       fast_{!recursive_ && client_->loop().has_fast_lanes() && line_->on->sharable()} {}
 
@@ -178,7 +178,7 @@ core::verdict lock_handle::acquire(lease& into, bool wait, nanoseconds timeout,
 }
 
 lease lock_handle::as_nested_lease(std::shared_ptr<core::grant> grant) {
-    return lease{std::make_shared<hold>(client_, std::move(grant), site_)};
+    return lease{std::make_shared<single_hold>(client_, std::move(grant), site_)};
 }
 
 void lock_handle::require_no_thread() const {
@@ -191,13 +191,14 @@ void lock_handle::require_no_thread() const {
 
 lease lock_handle::as_lease(std::shared_ptr<core::grant> grant) {
     if (recursive_) remember(grant);
-    return lease{std::make_shared<hold>(client_, std::move(grant), recursive_ ? site_ : nullptr)};
+    return lease{
+        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? site_ : nullptr)};
 }
 
 void lock_handle::downgrade(lease& held) {
     client_->require_usable();
-    auto const& state = held.shared_state();
-    if (state == nullptr || state->client() != client_ || held.name() != name())
+    auto* const state = held.shared_state() ? held.shared_state()->single() : nullptr;
+    if (state == nullptr || &state->client() != client_.get() || held.name() != name())
         base::raise(errc::not_owner, "this lease does not hold '" + name() + "' of this client");
     auto const request = client_->loop().weaken(state->grant(), line_->on);
     auto const answer = request ? client_->ask(*request).body : seam::reply_body{seam::refused{}};

@@ -23,6 +23,9 @@ inline constexpr std::chrono::nanoseconds no_timeout = std::chrono::nanoseconds:
 /// Which lock a handle is for. All are of one kind, and exclude each other by their modes.
 enum class flavour { plain, recursive, shared };
 
+/// A legal name as it is; else throws errc::bad_name.
+[[nodiscard]] std::string checked_name(std::string_view name);
+
 /// How one acquire of a lock ended: the grant, or none with the reason.
 struct acquired {
     core::verdict outcome{core::verdict::pending};

@@ -16,9 +16,8 @@ namespace {
 
 core::terms_ptr make_permit_terms(session const& client, std::string_view name, std::uint32_t n,
                                   std::uint32_t limit, lock_options const& options) {
-    if (auto const fault = base::name_fault(name)) base::raise(errc::bad_name, *fault);
     if (limit == 0) base::raise(errc::bad_option, "the limit of a semaphore must be at least 1");
-    seam::claim_spec spec{.name = std::string{name}};
+    seam::claim_spec spec{.name = checked_name(name)};
     spec.kind = lock_kind::semaphore;
     spec.mode = claim_mode::permits;
     spec.permits = n;

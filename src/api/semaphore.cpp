@@ -21,7 +21,7 @@ bool kept(detail::permit_pool& pool, std::uint32_t n, std::shared_ptr<core::gran
 
 std::optional<lease> leased(detail::permit_pool& pool, std::shared_ptr<core::grant> grant) {
     if (grant == nullptr) return std::nullopt;
-    return lease{std::make_shared<detail::hold>(pool.client(), std::move(grant))};
+    return lease{std::make_shared<detail::single_hold>(pool.client(), std::move(grant))};
 }
 
 }  // namespace

@@ -136,6 +136,19 @@ std::shared_ptr<permit_site> session::permits_of(std::string_view name) {
     return find_or_make(permits_, name);
 }
 
+bool session::run(core::script_call::body what, std::chrono::nanoseconds timeout,
+                  std::stop_token const& stop) {
+    require_usable();
+    if (stop.stop_requested()) return false;
+    runtime::waiter self{*loop_};
+    core::script_call call{std::move(what), self};
+    if (timeout != std::chrono::nanoseconds::max())
+        call.deadline = base::after(base::boot_clock::now(), timeout);
+    loop_->run(call, self, stop);
+    if (call.error != nullptr) std::rethrow_exception(call.error);
+    return !call.stopped;
+}
+
 seam::reply session::ask(seam::request what) {
     require_usable();
     runtime::waiter self{*loop_};

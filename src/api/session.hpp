@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,10 @@ public:
     [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms terms);
     [[nodiscard]] std::shared_ptr<site> site_for(std::string_view name);
     [[nodiscard]] std::shared_ptr<permit_site> permits_of(std::string_view name);
+
+    /// Runs a script to its end and throws what goes wrong; false when `stop` ended it.
+    bool run(core::script_call::body what, std::chrono::nanoseconds timeout,
+             std::stop_token const& stop);
 
     /// One round trip; throws what goes wrong.
     [[nodiscard]] seam::reply ask(seam::request what);

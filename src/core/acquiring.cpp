@@ -24,6 +24,7 @@ constexpr milliseconds longest_poll{2'000};
 // --- calls -------------------------------------------------------------------------------------
 
 void engine::begin(acquire_call& call, base::instant now, base::instant deadline) {
+    turn const at{*this, now};
     ++metrics_.acquires;
     call.began = now;
     if (closed_) return complete(call, verdict::failed, {errc::closed, "the client is closed"});
@@ -54,6 +55,7 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
 }
 
 void engine::withdraw(acquire_call& call, base::instant now) {
+    turn const at{*this, now};
     if (call.outcome != verdict::pending) return;
     leave(call, now);
     complete(call, verdict::stopped);
@@ -85,6 +87,7 @@ void engine::leave(acquire_call& call, base::instant now) {
 }
 
 void engine::take_offer(acquire_call& call, base::instant now) {
+    turn const at{*this, now};
     auto& its = *call.in;
     if (call.outcome != verdict::pending || !its.offered || &its.calls.front() != &call) return;
     if (!may_pass(*its.now, now)) return offer(*its.now, now);
@@ -236,6 +239,8 @@ void engine::on_queued(tenure& it, milliseconds blocked_for, base::instant now) 
     it.in_store_line = true;
     it.asking = false;
     it.failures = 0;
+    for (auto& call : it.of->calls)
+        if (!std::exchange(call.in_line, true)) call.to->queued();
     plan_wait(it, blocked_for, now);
     auto const keep = it.of;
     answer_busy(*keep, now);
@@ -340,6 +345,7 @@ void engine::ask_policy(tenure& it, base::error const& error, base::instant now)
 
 void engine::answer_retry(std::uint64_t ticket, std::optional<milliseconds> delay,
                           base::instant now) {
+    turn const at{*this, now};
     auto const found = asked_.find(ticket);
     if (found == asked_.end()) return;
     auto& call = *found->second;

@@ -34,6 +34,8 @@ public:
     virtual void completed() noexcept = 0;
     /// The hold is on offer to this call: its thread should come and take it.
     virtual void nudged() noexcept {}
+    /// The store has the claim of this call in its line.
+    virtual void queued() noexcept {}
 
 protected:
     ~completion() = default;
@@ -51,6 +53,7 @@ struct acquire_call : timed, boost::intrusive::list_base_hook<> {
     seam::actor_id actor{};
 
     verdict outcome{verdict::pending};
+    bool in_line{false};  ///< the store has had its claim in the line
     std::shared_ptr<grant> held{};
     base::error error{};
 

@@ -15,7 +15,7 @@ void engine::look_for_deadlock(tenure& it, base::instant now) {
 void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
     auto const* const page = std::get_if<seam::page>(&answer.body);
     if (page == nullptr || it.at != tenure::phase::waiting) return;
-    for (lock_info const& name : page->names)
+    for (lock_info const& name : page->names)  // without their cells
         it.seen.push_back(name);
     if (!page->next.empty()) {
         seam::inspect rest;

@@ -18,6 +18,7 @@ constexpr milliseconds longest_barging{1};
 }  // namespace
 
 void engine::release(std::shared_ptr<grant> const& held, base::instant now, release_call* call) {
+    turn const at{*this, now};
     auto const answer = [&](release_outcome outcome) {
         if (!held->outcome) held->outcome = outcome;
         if (call == nullptr) return;
@@ -49,7 +50,13 @@ void engine::release(std::shared_ptr<grant> const& held, base::instant now, rele
     if (!its->calls.empty()) start(its, now);
 }
 
+void engine::consume(std::shared_ptr<grant> const& held, base::instant now) {
+    if (held->held_by != nullptr) held->held_by->consume = true;
+    release(held, now);
+}
+
 std::optional<seam::convert> engine::weaken(grant& held, terms_ptr to, base::instant now) {
+    turn const at{*this, now};
     auto* const it = held.held_by;
     if (it == nullptr || it->user.get() != &held || it->at != tenure::phase::held)
         return std::nullopt;
@@ -125,6 +132,7 @@ void engine::send_settle(tenure& it, base::instant now) {
     seam::settle request;
     request.claims.push_back(it.subject);
     request.keep_for = it.keep_for;
+    request.consume = it.consume;
     if (it.unanswered > 0) request.bar_until = it.last_not_after;
     send(verb::settle, std::move(request), it.subject.id.number, now);
     reschedule(it);
@@ -175,6 +183,7 @@ void engine::withdraw(release_call& call) {
 // --- close -------------------------------------------------------------------------------------
 
 void engine::close(base::instant now) {
+    turn const at{*this, now};
     if (std::exchange(closed_, true)) return;
     base::error const why{errc::closed, "the client was closed"};
     std::vector<tenure*> all;
@@ -207,6 +216,7 @@ void engine::close(base::instant now) {
     }
     while (!operations_.empty())
         finish(*operations_.begin()->second, why);
+    close_scripts();
 }
 
 }  // namespace holdfast::core

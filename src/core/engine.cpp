@@ -80,6 +80,7 @@ base::instant engine::patience_end(tenure const& it) const {
 }
 
 void engine::on_time(base::instant now) {
+    turn const at{*this, now};
     std::vector<tenure*> renewals;
     while (!agenda_.empty() && agenda_.top()->due <= now) {
         auto& top = *agenda_.top();
@@ -87,6 +88,10 @@ void engine::on_time(base::instant now) {
         case timed::kind::acquire: on_deadline(static_cast<acquire_call&>(top), now); break;
         case timed::kind::operation:
             attempt_operation(static_cast<operation_call&>(top), now);
+            break;
+        case timed::kind::script:
+            schedule(top, base::never);
+            wake(static_cast<script_call&>(top));
             break;
         case timed::kind::tenure: on_due(static_cast<tenure&>(top), now, renewals); break;
         }
@@ -177,6 +182,7 @@ void engine::forget_flights(base::instant now) {
 }
 
 void engine::on_reply(seam::request_id id, seam::reply const& answer, base::instant now) {
+    turn const at{*this, now};
     auto const found = flights_.find(static_cast<std::uint64_t>(id));
     if (found == flights_.end()) return;  // a reply that came twice
     auto const was = std::move(found->second);
@@ -276,6 +282,7 @@ void engine::complete(acquire_call& call, verdict outcome, base::error error) {
 // --- operations --------------------------------------------------------------------------------
 
 void engine::begin(operation_call& call, base::instant now) {
+    turn const at{*this, now};
     if (closed_) {
         call.error = {errc::closed, "the client is closed"};
         call.done = true;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/call.hpp"
 #include "core/judgement.hpp"
 #include "core/metrics.hpp"
+#include "core/script.hpp"
 #include "core/tenure.hpp"
 #include "seam/store.hpp"
 
@@ -53,8 +55,7 @@ public:
         std::vector<outgoing> requests;
         std::vector<std::shared_ptr<grant>> losses;  ///< to be announced on the notifier thread
         std::vector<question> questions;
-        std::vector<seam::cell_key> changes;  ///< watched cells that may be different now
-        std::vector<std::string> warnings;    ///< for the log
+        std::vector<std::string> warnings;  ///< for the log
     };
 
     explicit engine(settings with);
@@ -73,6 +74,8 @@ public:
     /// Gives the hold back. `call`, when given, is completed with the store's word.
     void release(std::shared_ptr<grant> const& held, base::instant now,
                  release_call* call = nullptr);
+    /// The same for a permit that is used up with it.
+    void consume(std::shared_ptr<grant> const& held, base::instant now);
     void withdraw(release_call& call);
     /// Gives back what a thread took up in the fast lane and could not put aside again.
     void release(line& its, std::uint64_t generation, base::instant now);
@@ -87,6 +90,13 @@ public:
 
     void begin(operation_call& call, base::instant now);
     void withdraw(operation_call& call);
+
+    /// Runs a script to its end; nothing of it is left when the call is completed.
+    void begin(script_call& call, base::instant now);
+    /// The caller no longer wants it: ends the script in `script_stopped` within this turn.
+    void stop(script_call& call, base::instant now);
+    /// Nobody of the caller's waits for the key any more.
+    void unwatch(seam::cell_key const& key, base::instant now);
 
     // --- events ---
 
@@ -122,6 +132,39 @@ private:
         std::uint64_t subject{0};            ///< claim number or ticket
         std::vector<renewed_claim> batch{};  ///< of a renewal
     };
+
+    friend class stage;
+    friend class stage_wait;
+    friend struct script_call;
+
+    /// One event. At its end the scripts that it has woken go on.
+    class turn {
+    public:
+        turn(engine& of, base::instant now) noexcept;
+        ~turn();
+        turn(turn const&) = delete;
+        turn& operator=(turn const&) = delete;
+
+    private:
+        engine& of_;
+    };
+    struct watching {
+        std::uint64_t changes{0};  ///< that were told
+        bool confirmed{false};     ///< the store tells them
+        std::vector<script_call*> waiting{};
+    };
+
+    // scripting.cpp: scripts and what they watch
+    void spawn(script_call::body what);
+    void wake(script_call& call) noexcept;
+    void run_ready();
+    void end(script_call& call);
+    [[nodiscard]] static bool closed_at_start(script_call const& call) noexcept;
+    void check_open() const;
+    void close_scripts();
+    [[nodiscard]] std::uint64_t changes_of(seam::cell_key const& key) const;
+    void tell_scripts(seam::cell_key const& key);
+    void renew_watches();
 
     // engine.cpp: sending, answers, completion
     void send(verb what, seam::request request, std::uint64_t subject, base::instant now,
@@ -224,6 +267,12 @@ private:
     std::uint64_t last_claim_{0};
     std::uint64_t last_ticket_{0};
     bool closed_{false};
+    base::instant now_{base::instant::min()};  ///< of the present turn
+    int depth_{0};                             ///< of turns within turns
+    boost::intrusive::list<script_call> scripts_;
+    std::vector<script_call*> ready_;  ///< to be looked at when the turn ends
+    std::vector<std::unique_ptr<script_call>> spawned_;
+    std::map<seam::cell_key, watching> watches_;
     metrics metrics_;
 };
 

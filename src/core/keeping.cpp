@@ -81,8 +81,16 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
         auto const why = it.gone_hint.empty() ? "the store no longer has the hold" : it.gone_hint;
         return lose(it, why, now);
     }
-    // The store has forgotten a waiter, or gave it what it has lost since: begin anew.
+    // The store has forgotten a waiter, or gave it what it has lost since: begin anew. One who waits
+    // for a notice may have missed it, and looks for himself.
     auto const its = it.of;
+    if (it.on->spec->kind == lock_kind::condition) {
+        while (!its->calls.empty()) {
+            auto& call = its->calls.front();
+            its->calls.pop_front();
+            complete(call, verdict::busy);
+        }
+    }
     it.was_held = it.in_store_line = false;
     abandon(it, now);
     its->now = nullptr;
@@ -167,6 +175,7 @@ void engine::lose(tenure& it, std::string const& why, base::instant now) {
 
 void engine::renew(grant& held, std::optional<milliseconds> lease, renew_call& call,
                    base::instant now) {
+    turn const at{*this, now};
     auto* const it = held.held_by;
     if (it == nullptr || it->at != tenure::phase::held || it->user.get() != &held ||
         now >= it->lost_at()) {
@@ -197,6 +206,7 @@ void engine::finish_renew_calls(tenure& it) {
 // --- notices -----------------------------------------------------------------------------------
 
 void engine::on_notice(seam::notice const& what, base::instant now) {
+    turn const at{*this, now};
     using phase = tenure::phase;
     if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
         auto* const it = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
@@ -227,6 +237,8 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
 // A watched name may be free: those who wait for it without the store's line try again. Those in the
 // line ask when it will move.
 void engine::on_changed(seam::cell_key const& key, base::instant now) {
+    tell_scripts(key);
+    if (key.part != seam::holders_part) return;
     std::vector<tenure*> ready;
     for (auto const& [number, it] : tenures_)
         if (it->on->spec->name == key.name) ready.push_back(it);
@@ -236,10 +248,13 @@ void engine::on_changed(seam::cell_key const& key, base::instant now) {
         if (it->at != tenure::phase::waiting) continue;
         it->in_store_line ? renew_now(*it, now) : submit(*it, now);
     }
-    todo.changes.push_back(key);
 }
 
 void engine::on_session(seam::session_changed const& what, base::instant now) {
+    if (what.now == seam::session_changed::state::restored) {
+        watched_.clear();
+        renew_watches();
+    }
     std::vector<tenure*> all;
     for (auto const& [number, it] : tenures_)
         all.push_back(it);

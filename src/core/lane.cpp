@@ -58,6 +58,7 @@ engine::lane_state engine::unpark(tenure& it) {
 }
 
 void engine::release(line& its, std::uint64_t generation, base::instant now) {
+    turn const at{*this, now};
     if (its.now != nullptr && its.now->at == tenure::phase::parked &&
         its.now->generation == generation)
         (void)unpark(*its.now);

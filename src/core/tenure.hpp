@@ -94,6 +94,7 @@ public:
     release_call* releasing{nullptr};
     int settles{0};
     bool was_held{false};
+    bool consume{false};  ///< the permit is used up with it
 
     [[nodiscard]] bool in_doubt() const noexcept { return failures > 0; }
     [[nodiscard]] base::instant lost_at() const noexcept { return deadline - on->grace; }

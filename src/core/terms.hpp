@@ -28,8 +28,9 @@ struct terms {
     /// claims without a policy of their own that do not join and whose lease is renewed, so that the
     /// next one has all of it.
     [[nodiscard]] bool sharable() const noexcept {
-        return spec->mode == claim_mode::exclusive && spec->order == ordering::barging &&
-               !spec->joins && !retry && !detect_deadlock && renew;
+        return spec->kind == lock_kind::lock && spec->mode == claim_mode::exclusive &&
+               spec->order == ordering::barging && !spec->joins && !retry && !detect_deadlock &&
+               renew;
     }
 
     /// Whether two synchronizers of one name may use one line.

@@ -7,7 +7,7 @@
 namespace holdfast::core {
 
 struct timed {
-    enum class kind { tenure, acquire, operation };
+    enum class kind { tenure, acquire, operation, script };
 
     explicit timed(kind its) noexcept : what{its} {}
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/loop_wait.hpp"
 #include "runtime/quiet_thread.hpp"
 
 namespace holdfast::runtime {
@@ -17,10 +18,6 @@ using std::chrono::nanoseconds;
 // How long the courier leaves the driver's seat to callers who come back again and again.
 constexpr milliseconds linger{5};
 
-base::instant deadline_of(nanoseconds timeout, base::instant now) {
-    return timeout == nanoseconds::max() ? base::never : base::after(now, timeout);
-}
-
 }  // namespace
 
 void waiter::completed() noexcept {
@@ -32,6 +29,8 @@ void waiter::nudged() noexcept {
     offered = true;
     loop_.wake(*this);
 }
+
+void waiter::queued() noexcept { loop_.wake(*this); }
 
 loop::loop(make_store const& make, core::engine::settings settings, log_function log)
     : store_{make(*this)},
@@ -45,179 +44,6 @@ loop::loop(make_store const& make, core::engine::settings settings, log_function
       fork_watch_{std::make_unique<fork_watch>(*store_)} {}
 
 loop::~loop() = default;
-
-// --- callers -----------------------------------------------------------------------------------
-
-template <class Step>
-void loop::wait_until_done(guard& held, waiter& self, base::instant until, Step step) {
-    while (!self.done && step() && !self.done) {
-        if (until != base::never && boot_clock::now() >= until) break;
-        if (engine_.todo.requests.empty() || sending_) {
-            wait(held, self, until);
-        } else {
-            send_next(held);
-        }
-    }
-    leave_rest();
-    pass_seat();  // it may have been woken to take the seat, and does not need it
-}
-
-void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
-                   std::stop_token const& stop) {
-    call.takes_offers = true;
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.begin(call, now, deadline_of(timeout, now));
-    // A stop must be heard between two requests to a store that does not answer.
-    if (instant_ || !stop.stop_possible()) pump(held, &self);
-    if (!self.done) {
-        std::optional<std::stop_callback<std::function<void()>>> on_stop;
-        held.unlock();  // the callback may run at once, and takes the lock
-        if (stop.stop_possible()) {
-            on_stop.emplace(stop, [&] {
-                std::lock_guard const inner{mutex_};
-                self.stopped = true;
-                wake(self);
-            });
-        }
-        held.lock();
-        wait_until_done(held, self, base::never, [&] {
-            if (std::exchange(self.offered, false)) engine_.take_offer(call, boot_clock::now());
-            if (self.stopped && !self.done) engine_.withdraw(call, boot_clock::now());
-            return true;
-        });
-        after_event(held);
-        held.unlock();
-        on_stop.reset();  // waits for a callback under way, which needs the lock
-        return;
-    }
-    after_event(held);
-}
-
-void loop::run(core::operation_call& call, waiter& self) {
-    guard held{mutex_};
-    engine_.begin(call, boot_clock::now());
-    wait_until_done(held, self, base::never, [] { return true; });
-    after_event(held);
-}
-
-namespace {
-
-// Its answer is of no interest. The engine has let go of it when it is completed.
-class unattended final : public core::completion {
-public:
-    unattended(notifier& on, seam::request what) : on_{on}, call{std::move(what), *this} {}
-    void completed() noexcept override {
-        on_.post([this] { delete this; });
-    }
-
-private:
-    notifier& on_;
-
-public:
-    core::operation_call call;
-};
-
-}  // namespace
-
-void loop::run_later(seam::request what, nanoseconds patience) {
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    auto* const it = new unattended{notifier_, std::move(what)};
-    it->call.deadline = base::after(now, patience);
-    engine_.begin(it->call, now);
-    send_in_background(now);
-    after_event(held);
-}
-
-release_outcome loop::release(std::shared_ptr<core::grant> const& held_grant,
-                              nanoseconds patience) {
-    waiter self{*this};
-    core::release_call call{self};
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.release(held_grant, now, &call);
-    wait_until_done(held, self, base::after(now, patience), [] { return true; });
-    engine_.withdraw(call);
-    auto const outcome = call.outcome.value_or(release_outcome::unknown);
-    held_grant->outcome = outcome;
-    after_event(held);
-    return outcome;
-}
-
-void loop::release_later(std::shared_ptr<core::grant> const& held_grant) noexcept {
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.release(held_grant, now);
-    send_in_background(now);
-    after_event(held);
-}
-
-void loop::release_lane(core::line& its, std::uint64_t generation) noexcept {
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.release(its, generation, now);
-    send_in_background(now);
-    after_event(held);
-}
-
-void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::release_call& call) {
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.release(held_grant, now, &call);
-    send_in_background(now);
-    after_event(held);
-}
-
-// For requests that nobody waits for: the calling thread must not wait for the store either.
-void loop::send_in_background(base::instant now) {
-    if (instant_) return pump_instantly(now);
-    if (engine_.todo.requests.empty() || sending_) return;
-    start_threads();
-    wake_courier();
-}
-
-void loop::renew(core::grant& held_grant, std::optional<milliseconds> lease, nanoseconds patience) {
-    waiter self{*this};
-    core::renew_call call{self};
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.renew(held_grant, lease, call, now);
-    wait_until_done(held, self, base::after(now, patience), [] { return true; });
-    engine_.withdraw(call);
-    after_event(held);
-}
-
-std::optional<seam::convert> loop::weaken(core::grant& held_grant, core::terms_ptr to) {
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    auto request = engine_.weaken(held_grant, std::move(to), now);
-    send_in_background(now);
-    after_event(held);
-    return request;
-}
-
-void loop::begin(core::acquire_call& call, nanoseconds timeout) {
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.begin(call, now, deadline_of(timeout, now));
-    send_in_background(now);
-    start_threads();  // somebody must drive while it waits
-    after_event(held);
-}
-
-void loop::withdraw(core::acquire_call& call) {
-    guard held{mutex_};
-    auto const now = boot_clock::now();
-    engine_.withdraw(call, now);
-    send_in_background(now);
-    after_event(held);
-}
-
-core::metrics loop::counters() {
-    guard const held{mutex_};
-    return engine_.counters();
-}
 
 // --- performing --------------------------------------------------------------------------------
 
@@ -276,12 +102,9 @@ void loop::hand_out() {
     }
     for (auto& words : todo.warnings)
         log_(log_level::warning, std::move(words));
-    for (auto& key : todo.changes)
-        if (changed_) notifier_.post([this, key = std::move(key)] { changed_(key); });
     todo.losses.clear();
     todo.questions.clear();
     todo.warnings.clear();
-    todo.changes.clear();
 }
 
 // After the engine was fed: hand out what is for the user, and see that the timekeeper wakes in time.

@@ -42,14 +42,28 @@ public:
     /// Runs one acquire to its end: granted, busy, failed, or stopped.
     void acquire(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
                  std::stop_token const& stop);
+    /// The first part of an acquire: until the store has the claim in its line, or the call is done.
+    void queue(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
+               std::stop_token const& stop);
+    /// And the rest of it.
+    void finish(core::acquire_call& call, waiter& self, std::stop_token const& stop);
     /// Runs one operation to its end.
     void run(core::operation_call& call, waiter& self);
+    /// Runs one script to its end, or until it is stopped.
+    void run(core::script_call& call, waiter& self, std::stop_token const& stop);
+    /// Begins a script whose completion comes by callback; it must outlive its completion.
+    void begin(core::script_call& call);
+    void stop(core::script_call& call);
+    /// See core::engine::unwatch.
+    void unwatch(seam::cell_key const& key) noexcept;
     /// Begins an operation that nobody waits for.
     void run_later(seam::request what, std::chrono::nanoseconds patience);
     [[nodiscard]] release_outcome release(std::shared_ptr<core::grant> const& held,
                                           std::chrono::nanoseconds patience);
     /// Enqueues the release; does not wait for the store.
     void release_later(std::shared_ptr<core::grant> const& held) noexcept;
+    /// The same for a permit that is used up with it.
+    void consume_later(std::shared_ptr<core::grant> const& held) noexcept;
     /// The same for what was taken up in a line's fast lane.
     void release_lane(core::line& its, std::uint64_t generation) noexcept;
     void renew(core::grant& held, std::optional<std::chrono::milliseconds> lease,
@@ -69,9 +83,6 @@ public:
     [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
     [[nodiscard]] core::metrics counters();
     [[nodiscard]] bool has_fast_lanes() const noexcept { return engine_.abilities().parks; }
-
-    /// Called with the new state of a watched cell's key, on the notifier thread.
-    void on_change(std::function<void(seam::cell_key const&)> call) { changed_ = std::move(call); }
 
     /// Ends all calls, settles all claims for at most `patience`, joins the threads. Once.
     void close(std::chrono::nanoseconds patience) noexcept;
@@ -95,6 +106,11 @@ private:
     void send_in_background(base::instant now);
     void after_event(guard& held);
     void wait(guard& held, waiter& self, base::instant until);
+    void begin(guard& held, core::acquire_call& call, waiter& self,
+               std::chrono::nanoseconds timeout, std::stop_token const& stop);
+    void finish(guard& held, core::acquire_call& call, waiter& self, std::stop_token const& stop);
+    template <class Step>
+    void wait_or_stop(guard& held, waiter& self, std::stop_token const& stop, Step step);
     template <class Step>
     void wait_until_done(guard& held, waiter& self, base::instant until, Step step);
     void drive(guard& held, bool* driving, base::instant until);
@@ -111,7 +127,6 @@ private:
     bool const instant_;
     std::uint64_t const generation_;
     log_function log_;
-    std::function<void(seam::cell_key const&)> changed_;
     notifier notifier_;
 
     // guarded by mutex_

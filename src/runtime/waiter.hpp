@@ -19,6 +19,7 @@ public:
 
     void completed() noexcept override;
     void nudged() noexcept override;
+    void queued() noexcept override;
 
     bool done{false};
     bool offered{false};  ///< nudged: come and take the hold

@@ -82,7 +82,7 @@ TEST_F(file_cells, a_watcher_is_told_of_changes_by_others) {
 TEST_F(file_cells, a_watcher_of_a_name_is_told_when_it_is_free) {
     auto const mine = a.claim("y");
     a.submit(mine);
-    b.send(seam::watch{{lock_kind::lock, "y", {}}});
+    b.send(seam::watch{{lock_kind::lock, "y", seam::holders_part}});
     a.settle(mine);
     auto const told = b.next<seam::changed>();
     ASSERT_TRUE(told);

@@ -117,12 +117,12 @@ TEST_F(rules_test, an_owner_that_does_not_join_waits_like_others) {
 
 TEST_F(rules_test, watchers_learn_that_a_name_is_free) {
     auto const holder = claim(lock());
-    ask(seam::watch{{lock_kind::lock, "n", {}}}, 7);
+    ask(seam::watch{{lock_kind::lock, "n", seam::holders_part}}, 7);
     take(holder);
     settle(holder);
     EXPECT_EQ(told<seam::changed>(), 1U);
     EXPECT_EQ(notices.front().to, seam::client_id{7});
-    ask(seam::unwatch{{lock_kind::lock, "n", {}}}, 7);
+    ask(seam::unwatch{{lock_kind::lock, "n", seam::holders_part}}, 7);
     auto const again = claim(lock());
     take(again);
     settle(again);

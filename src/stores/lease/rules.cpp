@@ -173,7 +173,7 @@ seam::ending rules::end_one(seam::claim const& subject, seam::settle const& how)
         books_.save(*record, *found);
         // It ends at another time than the first in the line was told.
         if (auto const* const next = books_.first_waiter(*record))
-            tell(next->who->id, seam::changed{{record->kind, record->name, {}}});
+            tell(next->who->id, seam::changed{{record->kind, record->name, seam::holders_part}});
         return seam::ending::released;
     }
     if (found->held && how.consume) record->current -= std::min(record->current, found->permits);

@@ -225,7 +225,7 @@ TEST(options, label_and_owner_reach_the_store_and_one_owner_is_one_hold) {
     ASSERT_NE(two.hold(), nullptr);
     EXPECT_EQ(one.hold()->grant->token(), two.hold()->grant->token());
     EXPECT_EQ(other.hold(), nullptr);
-    std::vector<lock_info> listed;
+    std::vector<seam::listed> listed;
     scene.store.receive(
         std::make_shared<seam::identity const>(), seam::inspect{.prefix = ""},
         [&](seam::reply answer) { listed = std::get<seam::page>(answer.body).names; });

@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <utility>
+
+#include "api/hold.hpp"
+
+namespace holdfast {
+inline namespace v1 {
+namespace detail {
+
+namespace {
+
+// The outcome of several releases: the worst of them.
+release_outcome worse(release_outcome one, release_outcome other) {
+    auto const rank = [](release_outcome it) {
+        return it == release_outcome::released ? 0 : it == release_outcome::unknown ? 1 : 2;
+    };
+    return rank(one) >= rank(other) ? one : other;
+}
+
+int rank(lease_state state) {
+    switch (state) {
+    case lease_state::held: return 0;
+    case lease_state::in_doubt: return 1;
+    case lease_state::released: return 2;
+    case lease_state::lost: return 3;
+    }
+    return 3;
+}
+
+/// Counts the releases of all parts down to the last, whose thread reports.
+struct group_release {
+    std::mutex mutex{};
+    std::size_t left{0};
+    release_outcome outcome{release_outcome::released};
+    std::function<void(release_outcome)> then{};
+
+    void one_ended(release_outcome how) {
+        std::unique_lock held{mutex};
+        outcome = worse(outcome, how);
+        bool const last = --left == 0;
+        auto const all = outcome;
+        held.unlock();
+        if (last) then(all);
+    }
+};
+
+}  // namespace
+
+group_hold::group_hold(std::vector<std::shared_ptr<hold>> parts) : parts_{std::move(parts)} {}
+
+std::string const& group_hold::name() const noexcept { return parts_.front()->name(); }
+
+std::uint64_t group_hold::token() const noexcept { return parts_.front()->token(); }
+
+std::optional<std::uint64_t> group_hold::token(std::string_view name) const {
+    for (auto const& it : parts_)
+        if (auto const found = it->token(name)) return found;
+    return std::nullopt;
+}
+
+std::stop_token group_hold::lost() {
+    {
+        std::lock_guard const guard{mutex_};
+        if (lost_.stop_possible()) return lost_.get_token();
+        lost_ = std::stop_source{};
+    }
+    // Made without the lock: of a part that is lost already the callback runs at once.
+    std::vector<std::unique_ptr<callback>> watches;
+    for (auto const& it : parts_)
+        watches.push_back(
+            std::make_unique<callback>(it->lost(), [all = lost_, let_go = let_go_]() mutable {
+                if (!let_go->load(std::memory_order_acquire)) all.request_stop();
+            }));
+    std::lock_guard const guard{mutex_};
+    watches_ = std::move(watches);
+    return lost_.get_token();
+}
+
+std::string group_hold::loss_reason() const {
+    for (auto const& it : parts_)
+        if (auto const why = it->loss_reason(); !why.empty()) return it->name() + ": " + why;
+    return {};
+}
+
+lease_state group_hold::state() const noexcept {
+    auto out = lease_state::held;
+    for (auto const& it : parts_)
+        if (auto const one = it->state(); rank(one) > rank(out)) out = one;
+    return out;
+}
+
+base::instant group_hold::lost_at() const noexcept {
+    auto out = base::never;
+    for (auto const& it : parts_)
+        out = std::min(out, it->lost_at());
+    return out;
+}
+
+// One after the other: it may be called on the notifier thread, on which their ends are told.
+release_outcome group_hold::release() {
+    let_go_->store(true, std::memory_order_release);
+    auto out = release_outcome::released;
+    for (auto const& it : parts_)
+        out = worse(out, it->release());
+    return out;
+}
+
+void group_hold::start_release(std::shared_ptr<hold> self,
+                               std::function<void(release_outcome)> then) {
+    let_go_->store(true, std::memory_order_release);
+    auto const all = std::make_shared<group_release>();
+    all->left = parts_.size();
+    all->then = [self = std::move(self), then = std::move(then)](release_outcome how) {
+        then(how);
+    };
+    for (auto const& it : parts_)
+        it->start_release(it, [all](release_outcome how) { all->one_ended(how); });
+}
+
+lease_state group_hold::renew(std::optional<std::chrono::milliseconds> lease) {
+    for (auto const& it : parts_)
+        (void)it->renew(lease);
+    return state();
+}
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace holdfast

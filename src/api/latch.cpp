@@ -1,0 +1,79 @@
+#include <utility>
+
+#include <holdfast/latch.hpp>
+
+#include "api/lock_handle.hpp"
+#include "api/synchronizers.hpp"
+#include "core/stage.hpp"
+
+namespace holdfast {
+inline namespace v1 {
+
+using detail::no_timeout;
+
+namespace detail {
+
+latch_handle::latch_handle(std::shared_ptr<session> its, std::string_view name,
+                           std::optional<std::uint32_t> count)
+    : client{std::move(its)},
+      terms{
+          std::make_shared<core::latch_terms const>(core::latch_terms{checked_name(name), count})} {
+}
+
+latch_handle::~latch_handle() {
+    if (client->at_home()) client->loop().unwatch(terms->key());
+}
+
+}  // namespace detail
+
+latch::latch(client const& client, std::string_view name, std::uint32_t count)
+    : handle_{std::make_shared<detail::latch_handle>(client.shared_state(), name, count)} {}
+
+latch::latch(client const& client, std::string_view name)
+    : handle_{std::make_shared<detail::latch_handle>(client.shared_state(), name, std::nullopt)} {}
+
+latch::~latch() = default;
+
+void latch::count_down(std::uint32_t n) {
+    std::uint32_t left = 0;
+    handle_->client->run(
+        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms, n, left); },
+        no_timeout, {});
+}
+
+std::uint32_t latch::count() {
+    std::uint32_t left = 0;
+    handle_->client->run(
+        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms, 0, left); },
+        no_timeout, {});
+    return left;
+}
+
+bool latch::try_wait() { return count() == 0; }
+
+void latch::wait() { (void)wait_within(no_timeout, {}); }
+
+bool latch::wait(std::stop_token stop) { return wait_within(no_timeout, std::move(stop)); }
+
+bool latch::wait_within(std::chrono::nanoseconds timeout, std::stop_token stop) {
+    if (timeout == std::chrono::nanoseconds::zero()) return try_wait();
+    bool finished = false;
+    handle_->client->run(
+        [&](core::stage& on) { return core::wait_for_latch(on, handle_->terms, finished); },
+        timeout, stop);
+    return finished;
+}
+
+void latch::arrive_and_wait(std::uint32_t n) {
+    count_down(n);
+    wait();
+}
+
+std::string const& latch::name() const noexcept { return handle_->terms->name; }
+
+std::shared_ptr<detail::latch_handle> const& latch::shared_handle() const noexcept {
+    return handle_;
+}
+
+}  // namespace v1
+}  // namespace holdfast

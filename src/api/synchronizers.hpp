@@ -1,0 +1,81 @@
+// What is behind the latch, the barrier, the condition and the election: their terms and the client.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <holdfast/lease.hpp>
+#include <holdfast/options.hpp>
+
+#include "api/session.hpp"
+#include "core/barrier.hpp"
+#include "core/latch.hpp"
+
+namespace holdfast {
+inline namespace v1 {
+namespace detail {
+
+// Thread-safety of all: their members may be used from any thread at once.
+
+class latch_handle {
+public:
+    latch_handle(std::shared_ptr<session> client, std::string_view name,
+                 std::optional<std::uint32_t> count);
+    ~latch_handle();
+    latch_handle(latch_handle const&) = delete;
+    latch_handle& operator=(latch_handle const&) = delete;
+
+    std::shared_ptr<session> const client;
+    core::latch_terms_ptr const terms;
+};
+
+class barrier_handle {
+public:
+    barrier_handle(std::shared_ptr<session> client, std::string_view name, std::uint32_t parties);
+    ~barrier_handle();
+    barrier_handle(barrier_handle const&) = delete;
+    barrier_handle& operator=(barrier_handle const&) = delete;
+
+    std::shared_ptr<session> const client;
+    core::barrier_terms_ptr const terms;
+};
+
+class condition_handle {
+public:
+    condition_handle(std::shared_ptr<session> client, std::string_view name);
+
+    void notify(std::uint32_t most);
+    /// The line of one waiter.
+    [[nodiscard]] std::shared_ptr<core::line> line() const {
+        return std::make_shared<core::line>(terms);
+    }
+
+    std::shared_ptr<session> const client;
+    core::terms_ptr const terms;
+};
+
+class election_handle {
+public:
+    election_handle(std::shared_ptr<session> client, std::string_view name, lock_options options);
+
+    /// The line of one candidate.
+    [[nodiscard]] std::shared_ptr<core::line> line(std::string_view value) const;
+    /// A term that was won; remembered for `resign`.
+    [[nodiscard]] lease as_lease(std::shared_ptr<core::grant> grant);
+    [[nodiscard]] std::shared_ptr<hold> last_term() const;
+
+    std::shared_ptr<session> const client;
+    std::string const name;
+
+private:
+    lock_options const options_;
+    mutable std::mutex mutex_;
+    std::weak_ptr<hold> last_;
+};
+
+}  // namespace detail
+}  // namespace v1
+}  // namespace holdfast

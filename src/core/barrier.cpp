@@ -1,0 +1,308 @@
+#include "core/barrier.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/cells.hpp"
+#include "core/stage.hpp"
+
+namespace holdfast::core {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr std::uint32_t most_parties = 1U << 20;
+constexpr int generations_known = 64;
+constexpr std::chrono::seconds slow_poll{5};
+
+barrier_state state_of(barrier_terms const& its, seam::cell const& cell) {
+    if (cell.version == 0) {
+        barrier_state fresh;
+        fresh.parties = its.parties;
+        return fresh;
+    }
+    auto found = barrier_state::parse(cell.value, its.name());
+    if (found.parties != its.parties)
+        base::raise(errc::limit_mismatch, "the barrier '" + its.name() + "' has " +
+                                              std::to_string(found.parties) + " parties, not " +
+                                              std::to_string(its.parties));
+    return found;
+}
+
+seam::swap change(barrier_terms const& its, std::uint64_t version, barrier_state const& to,
+                  seam::claim_id operation) {
+    seam::swap out{its.key(), version, to.text()};
+    out.ttl = barrier_kept;
+    out.operation = operation;
+    return out;
+}
+
+bool among(std::vector<seam::claim_id> const& all, seam::claim_id id) {
+    return std::ranges::find(all, id) != all.end();
+}
+
+[[noreturn]] void broken(barrier_terms const& its, std::string const& why) {
+    base::raise(errc::broken_barrier, "the barrier '" + its.name() + "' is broken: " + why);
+}
+
+char const* const left_it = "a party left it; reset() makes it usable again";
+char const* const party_died = "a party died; reset() makes it usable again";
+
+/// One party at a barrier, from its arrival to the end of its generation.
+struct arrival {
+    barrier_terms_ptr its;
+    std::shared_ptr<grant> presence;
+    seam::claim me;
+    seam::cell cell{};  ///< as it was last seen
+    barrier_state state{};
+    std::uint64_t generation{0};  ///< in which it arrives
+    bool asked{false};            ///< it may be counted
+    bool counted{false};
+    bool over{false};  ///< its generation has tripped
+    bool left{false};  ///< and this one never will, by its own doing
+
+    void look(seam::reply_body const& answer) {
+        cell = cell_in(answer, its->name());
+        state = state_of(*its, cell);
+    }
+
+    [[nodiscard]] bool is_last() const noexcept { return state.arrived.size() + 1 >= its->parties; }
+
+    /// The swap by which it arrives, as the cell is now: the last party trips the generation.
+    [[nodiscard]] seam::swap arrive(seam::claim_id operation) {
+        if (state.broken) broken(*its, left_it);
+        generation = state.generation;
+        state.arrived.push_back(me.id);
+        bool const last = state.arrived.size() >= its->parties;
+        if (last) state.turn(true);
+        asked = true;
+        auto out = change(*its, cell.version, state, operation);
+        out.guard = me;
+        out.quiet = !last;  // the others wait for the last one
+        return out;
+    }
+
+    /// What became of it. A swap whose answer was lost may have counted the party before others
+    /// changed the cell: its claim is found in the cell then.
+    void learn_arrival(seam::reply_body const& answer) {
+        counted = std::holds_alternative<seam::swapped>(answer);
+        over = counted && state.generation != generation;
+        if (counted) return;
+        if (auto const* const no = std::get_if<seam::conflict>(&answer); no && no->guard_failed)
+            broken(*its, "the party's own presence has ended");
+        auto const asked_in = generation;
+        look(answer);
+        generation = state.generation;
+        counted = among(state.arrived, me.id);
+        over = among(state.before, me.id);
+        if (over) --generation;
+        counted = counted || over;
+        if (!counted && state.generation > asked_in + 1)
+            broken(*its,
+                   "whether the party was counted is unknown: the answer was lost, and "
+                   "others have gone on since");
+    }
+
+    /// Whether its generation is over, by what the store says now.
+    bool learn(seam::reply_body const& answer) {
+        look(answer);
+        if (cell.version == 0 || state.generation < generation)
+            broken(*its, "the store has forgotten it");
+        if (state.generation == generation) {
+            if (state.broken) broken(*its, left_it);
+            return false;
+        }
+        auto const tripped = state.has_tripped(generation);
+        if (!tripped) broken(*its, "its generation ended too long ago to tell how");
+        if (!*tripped) broken(*its, "it was reset");
+        return over = true;
+    }
+
+    /// The swap by which it leaves and breaks the generation for the others.
+    [[nodiscard]] seam::swap leave(seam::claim_id operation) {
+        state.broken = true;
+        return change(*its, cell.version, state, operation);
+    }
+
+    /// Whether somebody who has arrived is not there any more, by the store's word.
+    [[nodiscard]] bool somebody_died(seam::reply_body const& answer) const {
+        std::vector<std::string> present;
+        if (auto const* const page = std::get_if<seam::page>(&answer))
+            for (auto const& name : page->names)
+                if (name.kind == lock_kind::barrier)
+                    for (auto const& holder : name.holders)
+                        present.push_back(holder.id);
+        std::ranges::sort(present);
+        return std::ranges::any_of(state.arrived, [&](seam::claim_id id) {
+            return !std::ranges::binary_search(present, to_string(id));
+        });
+    }
+};
+
+seam::inspect who_is_there(barrier_terms const& its) {
+    seam::inspect out{its.name()};
+    out.exact = true;
+    return out;
+}
+
+// Breaks a generation that has not ended, when `who` was counted in it or has seen a party die.
+// Nobody waits for this.
+script break_generation(stage& on, arrival it, bool surely) {
+    auto const operation = on.next_operation();
+    auto const key = it.its->key();
+    auto answer = co_await on.read_anyway(key);
+    while (!std::holds_alternative<seam::swapped>(answer)) {
+        it.look(answer);
+        bool const concerned = surely || among(it.state.arrived, it.me.id);
+        if (it.cell.version == 0 || it.state.generation != it.generation || it.state.broken ||
+            !concerned)
+            break;
+        auto swap = it.leave(operation);
+        answer = co_await on.ask_anyway(std::move(swap));
+    }
+    on.release(it.presence);
+}
+
+arrival present(barrier_terms_ptr its, acquire_call& call) {
+    if (call.outcome == verdict::failed) call.error.raise();
+    if (call.held == nullptr || call.held->held_by == nullptr)
+        base::raise(errc::store_unavailable, "the store did not let the party arrive");
+    auto const me = call.held->held_by->subject;
+    return {std::move(its), std::move(call.held), me};
+}
+
+}  // namespace
+
+// --- the state ---------------------------------------------------------------------------------
+
+barrier_state barrier_state::parse(std::string_view value, std::string_view name) {
+    cell_reader words{value, name};
+    barrier_state out;
+    out.parties = static_cast<std::uint32_t>(words.number(most_parties));
+    out.generation = words.number();
+    out.broken = words.number(1) == 1;
+    out.tripped = words.number();
+    auto const arrived = words.number(most_parties);
+    for (std::uint64_t i = 0; i < arrived; ++i)
+        out.arrived.push_back(words.id());
+    while (!words.at_end() && out.before.size() < most_parties)
+        out.before.push_back(words.id());
+    return out;
+}
+
+std::string barrier_state::text() const {
+    std::string out;
+    add_word(out, std::to_string(parties));
+    add_word(out, std::to_string(generation));
+    add_word(out, broken ? "1" : "0");
+    add_word(out, std::to_string(tripped));
+    add_word(out, std::to_string(arrived.size()));
+    for (auto const& id : arrived)
+        add_word(out, to_string(id));
+    for (auto const& id : before)
+        add_word(out, to_string(id));
+    return out;
+}
+
+void barrier_state::turn(bool trips) {
+    ++generation;
+    broken = false;
+    tripped = tripped << 1 | (trips ? 1U : 0U);
+    before = trips ? std::exchange(arrived, {}) : std::vector<seam::claim_id>{};
+    arrived.clear();
+}
+
+std::optional<bool> barrier_state::has_tripped(std::uint64_t earlier) const {
+    auto const age = generation - earlier - 1;
+    if (earlier >= generation || age >= generations_known) return std::nullopt;
+    return (tripped >> age & 1) == 1;
+}
+
+// --- arriving ----------------------------------------------------------------------------------
+
+script arrive_at_barrier(stage& on, barrier_terms_ptr its,
+                         std::optional<std::uint64_t>& generation) {
+    generation.reset();
+    std::vector<std::shared_ptr<line>> lines{std::make_shared<line>(its->presence)};
+    auto calls = co_await on.acquire(std::move(lines), true);
+    auto it = present(its, *calls.front());
+    auto const key = its->key();
+    auto const poll = std::min<nanoseconds>(slow_poll, nanoseconds{its->presence->spec->lease} / 3);
+    bool saw_death = false;
+    std::exception_ptr failure;
+    try {
+        auto const operation = on.next_operation();
+        co_await on.watch(key);
+        auto seen = on.changes(key);
+        auto answer = co_await on.read(key);
+        it.look(answer);
+        while (!it.counted) {
+            if (it.is_last() && its->parties > 1) {
+                it.generation = it.state.generation;
+                auto who = who_is_there(*its);
+                answer = co_await on.ask(std::move(who));
+                saw_death = !it.state.broken && it.somebody_died(answer);
+                if (saw_death) broken(*its, party_died);
+            }
+            auto swap = it.arrive(operation);
+            answer = co_await on.ask(std::move(swap));
+            it.learn_arrival(answer);
+        }
+        auto touched = on.now();
+        bool in_time = true;
+        while (!it.over && in_time) {
+            in_time = co_await on.change(key, seen, poll);
+            bool const told = on.changes(key) != seen;
+            seen = on.changes(key);
+            co_await on.watch(key);
+            answer = co_await on.read_anyway(key);
+            if (it.learn(answer) || told) continue;
+            auto who = who_is_there(*its);
+            answer = co_await on.ask_anyway(std::move(who));
+            saw_death = it.somebody_died(answer);
+            // It may have tripped before they left.
+            answer = co_await on.read_anyway(key);
+            if (it.learn(answer)) continue;
+            if (saw_death) broken(*its, party_died);
+            if (on.now() - touched < barrier_kept / 4) continue;
+            touched = on.now();  // it lives as long as somebody waits
+            auto same = change(*its, it.cell.version, it.state, on.next_operation());
+            same.quiet = true;
+            co_await on.ask_anyway(std::move(same));
+        }
+        auto const leaving = on.next_operation();
+        while (!it.over && !it.left) {
+            auto swap = it.leave(leaving);
+            answer = co_await on.ask_anyway(std::move(swap));
+            it.left = std::holds_alternative<seam::swapped>(answer);
+            if (!it.left) it.learn(answer);
+        }
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    if (it.over) generation = it.generation;
+    if (it.over || it.left || !(it.asked || saw_death)) {
+        on.release(it.presence);
+    } else {
+        on.leave_to(
+            [it, saw_death](stage& where) { return break_generation(where, it, saw_death); });
+    }
+    if (failure != nullptr && !it.over) std::rethrow_exception(failure);
+}
+
+script reset_barrier(stage& on, barrier_terms_ptr its) {
+    auto const operation = on.next_operation();
+    auto const key = its->key();
+    auto answer = co_await on.read(key);
+    while (!std::holds_alternative<seam::swapped>(answer)) {
+        auto const cell = cell_in(answer, its->name());
+        if (cell.version == 0) co_return;
+        auto state = state_of(*its, cell);
+        state.turn(false);
+        auto swap = change(*its, cell.version, state, operation);
+        answer = co_await on.ask(std::move(swap));
+    }
+}
+
+}  // namespace holdfast::core

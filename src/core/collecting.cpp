@@ -1,0 +1,97 @@
+#include "core/collecting.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/stage.hpp"
+
+namespace holdfast::core {
+
+namespace {
+
+constexpr std::chrono::milliseconds shortest_pause{1};
+constexpr std::chrono::milliseconds longest_pause{50};
+constexpr std::size_t none = SIZE_MAX;
+
+/// The state of one collection.
+struct collection {
+    std::vector<std::shared_ptr<line>> lines;
+    std::vector<std::shared_ptr<grant>> got;
+    std::size_t first{none};  ///< the one to wait for
+    std::chrono::nanoseconds pause{shortest_pause};
+
+    explicit collection(std::vector<std::shared_ptr<line>> all)
+        : lines{std::move(all)}, got{lines.size()} {}
+
+    [[nodiscard]] std::shared_ptr<line> fresh(std::size_t i) const {
+        auto const& its = lines[i];
+        return its->on->sharable() ? its : std::make_shared<line>(its->on);
+    }
+    [[nodiscard]] std::vector<std::shared_ptr<line>> missing() const {
+        std::vector<std::shared_ptr<line>> out;
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            if (got[i] == nullptr) out.push_back(fresh(i));
+        return out;
+    }
+    /// Takes in what the tries of those missing gave; an error when one has failed.
+    [[nodiscard]] base::error take(std::vector<std::unique_ptr<acquire_call>>& tries) {
+        base::error failure;
+        std::size_t next = 0;
+        first = none;
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            if (got[i] != nullptr) continue;
+            auto& call = *tries[next++];
+            got[i] = std::move(call.held);
+            if (call.outcome == verdict::failed && !failure) failure = call.error;
+            if (got[i] == nullptr && first == none) first = i;
+        }
+        return failure;
+    }
+    void let_go(stage& on) {
+        for (auto& it : got)
+            if (it != nullptr) on.release(std::exchange(it, nullptr));
+    }
+};
+
+}  // namespace
+
+script acquire_all(stage& on, std::vector<std::shared_ptr<line>> lines, bool wait,
+                   std::vector<std::shared_ptr<grant>>& held) {
+    held.clear();
+    collection all{std::move(lines)};
+    std::exception_ptr stopped;
+    try {
+        for (;;) {
+            if (all.first != none) {
+                std::vector<std::shared_ptr<line>> one{all.fresh(all.first)};
+                auto waited = co_await on.acquire(std::move(one), true);
+                auto& call = *waited.front();
+                if (call.outcome == verdict::failed) call.error.raise();
+                if (call.held == nullptr) co_return;
+                all.got[all.first] = std::move(call.held);
+            }
+            auto missing = all.missing();
+            auto tries = co_await on.acquire(std::move(missing), false);
+            if (auto const failure = all.take(tries)) {
+                all.let_go(on);
+                failure.raise();
+            }
+            if (all.first == none) break;
+            all.let_go(on);
+            if (!wait) co_return;
+            auto const span = all.pause / 2 + on.jitter(all.pause / 2);
+            all.pause = std::min<std::chrono::nanoseconds>(2 * all.pause, longest_pause);
+            auto const in_time = co_await on.pause(span);
+            if (!in_time) co_return;
+        }
+    } catch (script_stopped const&) {
+        stopped = std::current_exception();
+    }
+    if (stopped != nullptr) {
+        all.let_go(on);
+        std::rethrow_exception(stopped);
+    }
+    held = std::move(all.got);
+}
+
+}  // namespace holdfast::core

@@ -1,0 +1,139 @@
+#include "core/stage.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::core {
+
+using std::chrono::nanoseconds;
+
+base::instant stage::now() const noexcept { return engine_.now_; }
+
+nanoseconds stage::jitter(nanoseconds span) { return engine_.jitter(span); }
+
+seam::claim_id stage::next_operation() { return {engine_.set_.self, ++engine_.last_claim_}; }
+
+stage::asking stage::make_asking(seam::request what, bool within_deadline) {
+    auto const patience = base::after(now(), engine_.set_.patience);
+    return {engine_, call_, std::move(what),
+            within_deadline ? std::min(patience, call_.deadline) : patience};
+}
+
+stage::asking stage::read(seam::cell_key const& key) { return ask(seam::read{key}); }
+
+stage::asking stage::read_anyway(seam::cell_key const& key) { return ask_anyway(seam::read{key}); }
+
+stage::asking stage::watch(seam::cell_key const& key) {
+    auto& its = engine_.watches_[key];
+    if (its.confirmed) return {engine_, call_, asking::known{}};
+    auto out = ask(seam::watch{key});
+    out.confirms = key;
+    return out;
+}
+
+std::uint64_t stage::changes(seam::cell_key const& key) const { return engine_.changes_of(key); }
+
+stage::changing stage::change(seam::cell_key const& key, std::uint64_t seen, nanoseconds poll) {
+    return {engine_, call_, key, seen,
+            std::min(call_.deadline, base::after(now(), poll + jitter(poll / 2)))};
+}
+
+stage::changing stage::pause(nanoseconds span) {
+    return {engine_, call_, std::nullopt, 0, std::min(call_.deadline, base::after(now(), span))};
+}
+
+stage::acquiring stage::acquire(std::vector<std::shared_ptr<line>> lines, bool wait) {
+    return {engine_, call_, std::move(lines), wait};
+}
+
+void stage::leave_to(script_call::body what) { engine_.spawn(std::move(what)); }
+
+void stage_wait::check_stop() const {
+    if (call_.stopping) throw script_stopped{};
+}
+
+// --- asking ------------------------------------------------------------------------------------
+
+stage::asking::asking(engine& on, script_call& call, seam::request what, base::instant deadline)
+    : stage_wait{on, call}, inner_{std::move(what), call} {
+    inner_.deadline = deadline;
+}
+
+stage::asking::asking(engine& on, script_call& call, known)
+    : stage_wait{on, call}, inner_{seam::hello{}, call}, ready_{true} {}
+
+void stage::asking::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    engine_.begin(inner_, engine_.now_);
+}
+
+seam::reply_body stage::asking::await_resume() {
+    if (ready_) return seam::done{};
+    if (!inner_.done) engine_.withdraw(inner_);
+    check_stop();
+    if (inner_.error) inner_.error.raise();
+    if (confirms) engine_.watches_[*confirms].confirmed = true;
+    return std::move(inner_.answer.body);
+}
+
+// --- changing ----------------------------------------------------------------------------------
+
+stage::changing::changing(engine& on, script_call& call, std::optional<seam::cell_key> key,
+                          std::uint64_t seen, base::instant until)
+    : stage_wait{on, call}, key_{std::move(key)}, seen_{seen}, until_{until} {}
+
+void stage::changing::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    if (over(engine_.now_)) return call_.completed();
+    if (key_) engine_.watches_[*key_].waiting.push_back(&call_);
+    engine_.schedule(call_, until_);
+}
+
+bool stage::changing::over(base::instant now) const {
+    return now >= until_ || (key_ && engine_.changes_of(*key_) != seen_);
+}
+
+bool stage::changing::await_resume() {
+    engine_.schedule(call_, base::never);
+    if (key_) std::erase(engine_.watches_[*key_].waiting, &call_);
+    check_stop();
+    engine_.check_open();
+    bool const changed = key_ && engine_.changes_of(*key_) != seen_;
+    return changed || engine_.now_ < call_.deadline;
+}
+
+// --- acquiring ---------------------------------------------------------------------------------
+
+stage::acquiring::acquiring(engine& on, script_call& call, std::vector<std::shared_ptr<line>> lines,
+                            bool wait)
+    : stage_wait{on, call} {
+    for (auto& its : lines) {
+        calls_.push_back(std::make_unique<acquire_call>(std::move(its), call));
+        calls_.back()->wait = wait;
+    }
+}
+
+void stage::acquiring::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    for (auto const& it : calls_)
+        engine_.begin(*it, engine_.now_, call_.deadline);
+    if (calls_.empty()) call_.completed();
+}
+
+bool stage::acquiring::over(base::instant) const {
+    return std::ranges::none_of(calls_,
+                                [](auto const& it) { return it->outcome == verdict::pending; });
+}
+
+std::vector<std::unique_ptr<acquire_call>> stage::acquiring::await_resume() {
+    if (call_.stopping) {
+        for (auto const& it : calls_) {
+            engine_.withdraw(*it, engine_.now_);
+            if (it->held != nullptr) engine_.release(it->held, engine_.now_);
+        }
+        check_stop();
+    }
+    return std::move(calls_);
+}
+
+}  // namespace holdfast::core

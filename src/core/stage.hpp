@@ -1,0 +1,146 @@
+// The stage: what a script can do and wait for.
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "core/script.hpp"
+
+namespace holdfast::core {
+
+/// Requests are given as named values, never as temporaries made inside a co_await: g++ 12 destroys
+/// those twice. Given to every script; each of its functions that returns an awaitable ends in `script_stopped`
+/// when the caller withdraws, and in `errc::closed` when the client is closed.
+///
+/// Thread-safety: none; scripts run inside the engine.
+class stage {
+public:
+    stage(engine& on, script_call& call) noexcept : engine_{on}, call_{call} {}
+
+    class asking;
+    class changing;
+    class acquiring;
+
+    /// One request, resent until it is answered: at most for the client's patience, and not beyond
+    /// the caller's deadline. Yields the answer; throws what goes wrong.
+    template <class Request>
+    [[nodiscard]] asking ask(Request&& what);
+    /// The same without the caller's deadline: for what must be said after it.
+    template <class Request>
+    [[nodiscard]] asking ask_anyway(Request&& what);
+    [[nodiscard]] asking read(seam::cell_key const& key);
+    [[nodiscard]] asking read_anyway(seam::cell_key const& key);
+
+    /// Makes sure that changes of the key are told, from before it returns; costs a request only
+    /// when nobody of this client watches it yet. Ends with `engine::unwatch`.
+    [[nodiscard]] asking watch(seam::cell_key const& key);
+    /// How many changes of the key were told so far: read this before what may change.
+    [[nodiscard]] std::uint64_t changes(seam::cell_key const& key) const;
+    /// Waits until more than `seen` were told, or a slow poll is due. False when the caller's deadline
+    /// came first.
+    [[nodiscard]] changing change(seam::cell_key const& key, std::uint64_t seen,
+                                  std::chrono::nanoseconds poll);
+    /// Waits for a while, or until the caller's deadline: then false.
+    [[nodiscard]] changing pause(std::chrono::nanoseconds span);
+
+    /// Acquires on every line at once, and yields when all have been answered.
+    [[nodiscard]] acquiring acquire(std::vector<std::shared_ptr<line>> lines, bool wait);
+    void release(std::shared_ptr<grant> const& held) { engine_.release(held, now()); }
+
+    /// Begins a script that nobody waits for.
+    void leave_to(script_call::body what);
+
+    [[nodiscard]] base::instant now() const noexcept;
+    [[nodiscard]] base::instant deadline() const noexcept { return call_.deadline; }
+    [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds span);
+    /// Names one swap for ever.
+    [[nodiscard]] seam::claim_id next_operation();
+
+private:
+    [[nodiscard]] asking make_asking(seam::request what, bool within_deadline);
+
+    engine& engine_;
+    script_call& call_;
+};
+
+/// Shared by the awaitables.
+class stage_wait : public script_wait {
+public:
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+
+protected:
+    stage_wait(engine& on, script_call& call) noexcept : engine_{on}, call_{call} {}
+    ~stage_wait() = default;
+
+    void suspend() noexcept { call_.waits_for = this; }
+    /// Throws when the script was stopped meanwhile.
+    void check_stop() const;
+
+    engine& engine_;
+    script_call& call_;
+};
+
+class stage::asking final : public stage_wait {
+public:
+    asking(engine& on, script_call& call, seam::request what, base::instant deadline);
+
+    /// An answer that is known already.
+    struct known {};
+    asking(engine& on, script_call& call, known);
+
+    [[nodiscard]] bool await_ready() const noexcept { return ready_; }
+    void await_suspend(std::coroutine_handle<>);
+    seam::reply_body await_resume();
+    [[nodiscard]] bool over(base::instant) const override { return inner_.done; }
+
+    std::optional<seam::cell_key> confirms{};  ///< the watch that it asks for
+
+private:
+    operation_call inner_;
+    bool ready_{false};
+};
+
+template <class Request>
+stage::asking stage::ask(Request&& what) {
+    return make_asking(std::forward<Request>(what), true);
+}
+
+template <class Request>
+stage::asking stage::ask_anyway(Request&& what) {
+    return make_asking(std::forward<Request>(what), false);
+}
+
+class stage::changing final : public stage_wait {
+public:
+    changing(engine& on, script_call& call, std::optional<seam::cell_key> key, std::uint64_t seen,
+             base::instant until);
+
+    void await_suspend(std::coroutine_handle<>);
+    bool await_resume();
+    [[nodiscard]] bool over(base::instant now) const override;
+
+private:
+    std::optional<seam::cell_key> key_;
+    std::uint64_t seen_;
+    base::instant until_;
+};
+
+class stage::acquiring final : public stage_wait {
+public:
+    acquiring(engine& on, script_call& call, std::vector<std::shared_ptr<line>> lines, bool wait);
+
+    void await_suspend(std::coroutine_handle<>);
+    /// One result for each line, in order; throws nothing but stops: `failed` is a result.
+    std::vector<std::unique_ptr<acquire_call>> await_resume();
+    [[nodiscard]] bool over(base::instant) const override;
+
+private:
+    std::vector<std::unique_ptr<acquire_call>> calls_;
+};
+
+}  // namespace holdfast::core

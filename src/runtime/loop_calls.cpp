@@ -1,0 +1,230 @@
+// The loop's part that callers see: each begins something, and waits for it or not.
+#include <optional>
+#include <utility>
+
+#include "runtime/loop_wait.hpp"
+
+namespace holdfast::runtime {
+
+namespace {
+
+using base::boot_clock;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+base::instant deadline_of(nanoseconds timeout, base::instant now) {
+    return timeout == nanoseconds::max() ? base::never : base::after(now, timeout);
+}
+
+}  // namespace
+
+void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
+                   std::stop_token const& stop) {
+    guard held{mutex_};
+    begin(held, call, self, timeout, stop);
+    finish(held, call, self, stop);
+}
+
+void loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
+                 std::stop_token const& stop) {
+    guard held{mutex_};
+    begin(held, call, self, timeout, stop);
+    if (!self.done)
+        wait_or_stop(held, self, stop, [&] {
+            if (self.stopped && !self.done) engine_.withdraw(call, boot_clock::now());
+            return !call.in_line;
+        });
+}
+
+void loop::finish(core::acquire_call& call, waiter& self, std::stop_token const& stop) {
+    guard held{mutex_};
+    finish(held, call, self, stop);
+}
+
+void loop::begin(guard& held, core::acquire_call& call, waiter& self, nanoseconds timeout,
+                 std::stop_token const& stop) {
+    call.takes_offers = true;
+    auto const now = boot_clock::now();
+    engine_.begin(call, now, deadline_of(timeout, now));
+    // A stop must be heard between two requests to a store that does not answer.
+    if (instant_ || !stop.stop_possible()) pump(held, &self);
+}
+
+void loop::finish(guard& held, core::acquire_call& call, waiter& self,
+                  std::stop_token const& stop) {
+    if (self.done) return after_event(held);
+    wait_or_stop(held, self, stop, [&] {
+        if (std::exchange(self.offered, false)) engine_.take_offer(call, boot_clock::now());
+        if (self.stopped && !self.done) engine_.withdraw(call, boot_clock::now());
+        return true;
+    });
+}
+
+void loop::run(core::script_call& call, waiter& self, std::stop_token const& stop) {
+    guard held{mutex_};
+    engine_.begin(call, boot_clock::now());
+    wait_or_stop(held, self, stop, [&] {
+        if (self.stopped && !self.done) engine_.stop(call, boot_clock::now());
+        return true;
+    });
+}
+
+void loop::begin(core::script_call& call) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.begin(call, now);
+    send_in_background(now);
+    start_threads();  // somebody must drive while it waits
+    after_event(held);
+}
+
+void loop::stop(core::script_call& call) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.stop(call, now);
+    send_in_background(now);
+    after_event(held);
+}
+
+void loop::unwatch(seam::cell_key const& key) noexcept {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.unwatch(key, now);
+    send_in_background(now);
+    after_event(held);
+}
+
+void loop::run(core::operation_call& call, waiter& self) {
+    guard held{mutex_};
+    engine_.begin(call, boot_clock::now());
+    wait_until_done(held, self, base::never, [] { return true; });
+    after_event(held);
+}
+
+namespace {
+
+// Its answer is of no interest. The engine has let go of it when it is completed.
+class unattended final : public core::completion {
+public:
+    unattended(notifier& on, seam::request what) : on_{on}, call{std::move(what), *this} {}
+    void completed() noexcept override {
+        on_.post([this] { delete this; });
+    }
+
+private:
+    notifier& on_;
+
+public:
+    core::operation_call call;
+};
+
+}  // namespace
+
+void loop::run_later(seam::request what, nanoseconds patience) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    auto* const it = new unattended{notifier_, std::move(what)};
+    it->call.deadline = base::after(now, patience);
+    engine_.begin(it->call, now);
+    send_in_background(now);
+    after_event(held);
+}
+
+release_outcome loop::release(std::shared_ptr<core::grant> const& held_grant,
+                              nanoseconds patience) {
+    waiter self{*this};
+    core::release_call call{self};
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.release(held_grant, now, &call);
+    wait_until_done(held, self, base::after(now, patience), [] { return true; });
+    engine_.withdraw(call);
+    auto const outcome = call.outcome.value_or(release_outcome::unknown);
+    held_grant->outcome = outcome;
+    after_event(held);
+    return outcome;
+}
+
+void loop::release_later(std::shared_ptr<core::grant> const& held_grant) noexcept {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.release(held_grant, now);
+    send_in_background(now);
+    after_event(held);
+}
+
+void loop::consume_later(std::shared_ptr<core::grant> const& held_grant) noexcept {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.consume(held_grant, now);
+    send_in_background(now);
+    after_event(held);
+}
+
+void loop::release_lane(core::line& its, std::uint64_t generation) noexcept {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.release(its, generation, now);
+    send_in_background(now);
+    after_event(held);
+}
+
+void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::release_call& call) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.release(held_grant, now, &call);
+    send_in_background(now);
+    after_event(held);
+}
+
+// For requests that nobody waits for: the calling thread must not wait for the store either.
+void loop::send_in_background(base::instant now) {
+    if (instant_) return pump_instantly(now);
+    if (engine_.todo.requests.empty() || sending_) return;
+    start_threads();
+    wake_courier();
+}
+
+void loop::renew(core::grant& held_grant, std::optional<milliseconds> lease, nanoseconds patience) {
+    waiter self{*this};
+    core::renew_call call{self};
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.renew(held_grant, lease, call, now);
+    wait_until_done(held, self, base::after(now, patience), [] { return true; });
+    engine_.withdraw(call);
+    after_event(held);
+}
+
+std::optional<seam::convert> loop::weaken(core::grant& held_grant, core::terms_ptr to) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    auto request = engine_.weaken(held_grant, std::move(to), now);
+    send_in_background(now);
+    after_event(held);
+    return request;
+}
+
+void loop::begin(core::acquire_call& call, nanoseconds timeout) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.begin(call, now, deadline_of(timeout, now));
+    send_in_background(now);
+    start_threads();  // somebody must drive while it waits
+    after_event(held);
+}
+
+void loop::withdraw(core::acquire_call& call) {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.withdraw(call, now);
+    send_in_background(now);
+    after_event(held);
+}
+
+core::metrics loop::counters() {
+    guard const held{mutex_};
+    return engine_.counters();
+}
+
+}  // namespace holdfast::runtime
