@@ -1,9 +1,9 @@
 """A private redis-server in a folder of its own, on a socket there: no port, no clash."""
 
 import ctypes
-import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -35,12 +35,14 @@ class Server:
 
     def _wait(self):
         give_up = time.monotonic() + 20
-        while not os.path.exists(self.socket):
+        while not self._answers():
             if time.monotonic() > give_up or self._process.poll() is not None:
                 raise RuntimeError("redis-server does not begin")
             time.sleep(0.01)
-        with self.connect() as link:
-            link.ping()
+
+    def _answers(self):
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(self.socket) == 0
 
     def connect(self):
         return redis.Redis(unix_socket_path=self.socket)

@@ -2,6 +2,7 @@
 -- Reads: record; claims, line, holders, mark where somebody waits.
 -- Writes: record; what those need who hold now.
 -- Publishes: granted to those who hold now; what time has ended; changed.
+--@include solo
 --@include common
 --@include books
 --@include closing

@@ -1,19 +1,9 @@
--- Included by every script, first: the server's time, and how records and entries are written.
--- Reads: TIME. Writes and publishes nothing.
-
-local clock = redis.call('TIME')
-local now = clock[1] * 1000000 + clock[2] -- microseconds
+-- Included behind `solo`: how records and entries are written.
+-- Reads, writes and publishes nothing.
 
 local HELD, KEPT = 1, 2 -- states of an entry; 0: it waits
 local EXCLUSIVE, SHARED, PERMITS = 0, 1, 2
 local CONDITION = 4
-local MAGIC = 'hf1' -- begins every record of ours; what begins otherwise is somebody else's
-
--- When a key may go that is needed until `moment`, in milliseconds. Later by 10 s, so that those who
--- come soon after the end of a lease still find out whose it was.
-local function expiry(moment)
-    return math.ceil(moment / 1000) + 10000
-end
 
 local function refused(why, blocked_for, index, detail)
     return {now, 'refused', why, blocked_for or 0, index or 0, detail or 0}
@@ -51,26 +41,56 @@ local function blank_record(name)
             solo = false}
 end
 
+-- Whether there is nothing to know but the only holder.
+local function is_solo(r)
+    local e = r.solo
+    return e and e.state == HELD and r.waiters == 0 and r.cells == 0 and r.keep_until == 0 and
+        r.bars_until == 0 and r.watch_until == 0 and r.current == r.declared
+end
+
 local function pack_record(r)
-    return MAGIC .. cmsgpack.pack({r.name, r.kind, r.declared, r.current, r.used, r.holders, r.waiters,
+    if is_solo(r) then
+        local e = r.solo
+        return solo_text(e.id, e.expires, e.began, e.number, e.since, cmsgpack.pack({r.name, r.kind,
+            r.declared, e.mode, e.permits, e.lease, e.fair, e.joins, e.owner, e.info}))
+    end
+    return 'hf1f' .. cmsgpack.pack({r.name, r.kind, r.declared, r.current, r.used, r.holders, r.waiters,
         r.fair, r.shared, r.keep_until, r.claims_until, r.ticket, r.cells, r.cells_soonest,
         r.cells_until, r.bars_until, r.watch_soonest, r.watch_until, r.solo and pack_entry(r.solo)})
 end
 
--- An empty `name` is unknown and is not compared.
-local function unpack_record(text, name, key)
-    if string.sub(text, 1, 3) ~= MAGIC then
-        error("HOLDFAST the key '" .. key .. "' holds something that is not a record of ours", 0)
-    end
-    local a = cmsgpack.unpack(string.sub(text, 4))
-    if name ~= '' and a[1] ~= name then
-        error("HOLDFAST the names '" .. name .. "' and '" .. a[1] .. "' share one key", 0)
-    end
+local function unpack_solo(text)
+    local a = cmsgpack.unpack(string.sub(text, 102))
+    local r = blank_record(a[1])
+    r.kind, r.declared, r.current = a[2], a[3], a[3]
+    r.holders, r.shared, r.used = 1, a[4] == SHARED, a[4] == PERMITS and a[5] or 0
+    r.solo = {id = string.sub(text, 5, 37), mode = a[4], permits = a[5], state = HELD,
+              number = tonumber(string.sub(text, 70, 85)), since = tonumber(string.sub(text, 86, 101)),
+              began = tonumber(string.sub(text, 54, 69)), expires = tonumber(string.sub(text, 38, 53)),
+              lease = a[6], fair = a[7], joins = a[8], owner = a[9], info = a[10]}
+    return r
+end
+
+local function unpack_full(text)
+    local a = cmsgpack.unpack(string.sub(text, 5))
     return {name = a[1], kind = a[2], declared = a[3], current = a[4], used = a[5], holders = a[6],
             waiters = a[7], fair = a[8], shared = a[9], keep_until = a[10], claims_until = a[11],
             ticket = a[12], cells = a[13], cells_soonest = a[14], cells_until = a[15],
             bars_until = a[16], watch_soonest = a[17], watch_until = a[18],
             solo = a[19] and unpack_entry(a[19])}
+end
+
+-- An empty `name` is unknown and is not compared.
+local function unpack_record(text, name, key)
+    local magic = string.sub(text, 1, 4)
+    if magic ~= 'hf1s' and magic ~= 'hf1f' then
+        error("HOLDFAST the key '" .. key .. "' holds something that is not a record of ours", 0)
+    end
+    local r = magic == 'hf1s' and unpack_solo(text) or unpack_full(text)
+    if name ~= '' and r.name ~= name then
+        error("HOLDFAST the names '" .. name .. "' and '" .. r.name .. "' share one key", 0)
+    end
+    return r
 end
 
 -- Until when the record is needed.

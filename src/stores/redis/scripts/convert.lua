@@ -2,6 +2,7 @@
 -- Reads: record; claims, line, holders, mark where there are several.
 -- Writes: record, claims, holders; what those need who hold now too.
 -- Publishes: granted to those who hold now; what time has ended; changed.
+--@include solo
 --@include common
 --@include books
 --@include closing

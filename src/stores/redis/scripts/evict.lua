@@ -1,6 +1,7 @@
 -- Ends claims of others: all who hold the name, or one claim, held or waiting.
 -- Reads: record, claims, line, holders, mark. Writes: the same.
 -- Publishes: gone to those evicted; granted to those who hold now; changed.
+--@include solo
 --@include common
 --@include books
 --@include closing

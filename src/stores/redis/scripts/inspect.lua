@@ -1,6 +1,7 @@
 -- One name with its holders, its waiters in order and the value of its cell without a part.
 -- Reads: record, claims, line, holders, extra. Writes: only what time has ended or let in.
 -- Publishes: what time has ended or let in.
+--@include solo
 --@include common
 --@include books
 --@include closing

@@ -2,7 +2,7 @@
 -- Reads: record; claims, line, holders, mark where there are several.
 -- Writes: the record, or the claim; what the next ones need when time has freed the name.
 -- Publishes: granted to those who hold now; what time has ended; changed.
---@include common
+--@include solo
 local text = redis.call('GET', KEYS[2])
 if not text then
     local reply = {now, 'renewed'}
@@ -12,17 +12,15 @@ if not text then
     return reply
 end
 
-local record = unpack_record(text, ARGV[2], KEYS[2])
-local solo = record.solo
-if #ARGV == 4 and solo and solo.id == ARGV[3] and solo.state == HELD and solo.expires > now and
-    record.waiters == 0 and (record.cells == 0 or record.cells_soonest > now) then
-    solo.began = now -- the usual case: nobody else is there
-    solo.expires = math.max(solo.expires, now + ARGV[4] * 1000)
-    local moment = expiry(record_until(record))
-    redis.call('PEXPIREAT', KEYS[2], moment) -- needs no memory, and so the next may have some
-    redis.call('SET', KEYS[2], pack_record(record), 'PXAT', moment)
-    return {now, 'renewed', 'alive', solo.number, now, 0}
+if #ARGV == 4 and is_solo_of(text, ARGV[3]) then -- the usual case: nobody else is there
+    local expires = math.max(tonumber(string.sub(text, 38, 53)), now + ARGV[4] * 1000)
+    local number, since = tonumber(string.sub(text, 70, 85)), tonumber(string.sub(text, 86, 101))
+    redis.call('PEXPIREAT', KEYS[2], expiry(expires)) -- needs no memory, and so the next may have some
+    redis.call('SET', KEYS[2], solo_text(ARGV[3], expires, now, number, since, string.sub(text, 102)),
+        'PXAT', expiry(expires))
+    return {now, 'renewed', 'alive', number, now, 0}
 end
+--@include common
 --@include books
 --@include closing
 --@include rules

@@ -2,20 +2,18 @@
 -- Reads: record; claims, line, holders, mark where others hold or wait; bars to bar the claim.
 -- Writes: deletes the record of a name that is free then; else the record, and what the next ones need.
 -- Publishes: granted to those who hold now; changed; what time has ended.
---@include common
+--@include solo
 local id, keep_for, bar_until = ARGV[3], ARGV[4] * 1000, tonumber(ARGV[5])
 local text = redis.call('GET', KEYS[2])
-local record = text and unpack_record(text, ARGV[2], KEYS[2])
 
 if bar_until < now then
-    if not record then return {now, 'gone'} end
-    local e = record.solo
-    if e and e.id == id and e.state == HELD and e.expires > now and keep_for == 0 and record.waiters == 0 and
-        record.cells == 0 and record.keep_until == 0 and record.bars_until == 0 and record.watch_until == 0 then
-        redis.call('DEL', KEYS[2]) -- the usual case: nobody else is there
+    if not text then return {now, 'gone'} end
+    if keep_for == 0 and is_solo_of(text, id) then -- the usual case: nobody else is there
+        redis.call('DEL', KEYS[2])
         return {now, 'released'}
     end
 end
+--@include common
 --@include books
 --@include closing
 --@include rules

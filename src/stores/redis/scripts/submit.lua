@@ -2,25 +2,24 @@
 -- Reads: mark, record; claims, line, holders where somebody is in the way; bars, extra where there are some.
 -- Writes: mark and record; claims and line to queue; claims and holders beside another holder.
 -- Publishes: contended to who is in the way of the first in the line; changed; what time has ended.
---@include common
-if now > tonumber(ARGV[4]) then return refused('too_late') end
+--@include solo
+if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0, 0} end
 local text = redis.call('GET', KEYS[2])
-local kind = tonumber(ARGV[6])
 
-if not text and #KEYS == 7 and kind ~= CONDITION then -- the usual case: nobody is there
-    local e, r = entry_from(5), blank_record(ARGV[2])
+if not text and #KEYS == 7 and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
+    local lease, number = ARGV[11] * 1000, now
+    local rest = cmsgpack.pack({ARGV[2], tonumber(ARGV[6]), tonumber(ARGV[9]), tonumber(ARGV[7]),
+        tonumber(ARGV[8]), lease, ARGV[10] == '1', ARGV[12] == '1', ARGV[13], ARGV[14]})
     local before = tonumber(redis.call('SET', KEYS[1], now, 'GET') or 0) or 0
-    e.state, e.number = HELD, now
     if before >= now then
-        e.number = before + 1
-        redis.call('SET', KEYS[1], e.number)
+        number = before + 1
+        redis.call('SET', KEYS[1], number)
     end
-    r.kind, r.holders, r.shared, r.solo = kind, 1, e.mode == SHARED, e
-    r.declared = tonumber(ARGV[9])
-    r.current, r.used = r.declared, e.mode == PERMITS and e.permits or 0
-    redis.call('SET', KEYS[2], pack_record(r), 'PXAT', expiry(e.expires))
-    return {now, 'granted', e.number, now, 0}
+    redis.call('SET', KEYS[2], solo_text(ARGV[5], now + lease, now, number, now, rest), 'PXAT',
+        expiry(now + lease))
+    return {now, 'granted', number, now, 0}
 end
+--@include common
 --@include books
 --@include closing
 --@include rules

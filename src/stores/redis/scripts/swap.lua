@@ -2,6 +2,7 @@
 -- Reads: record, extra; claims, line, holders where there are several; the same of the guard's name.
 -- Writes: mark, record, extra.
 -- Publishes: changed to those who watch the cell; what time has ended or let in.
+--@include solo
 --@include common
 --@include books
 --@include closing

@@ -1,5 +1,6 @@
 -- Asks for notices about a name or a cell for a minute, or for none any more.
 -- Reads: record, extra. Writes: the same. Publishes nothing.
+--@include solo
 --@include common
 --@include books
 --@include closing
