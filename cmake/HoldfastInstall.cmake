@@ -32,6 +32,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/holdfastConfig
 install(FILES
     "${PROJECT_BINARY_DIR}/generated/holdfastConfig.cmake"
     "${PROJECT_BINARY_DIR}/generated/holdfastConfigVersion.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/Findhiredis.cmake"
     DESTINATION "${holdfast_config_dir}" COMPONENT development)
 
 # pkg-config finds the prefix from the place of the file itself. Where only the static library is there, everyone who

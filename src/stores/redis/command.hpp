@@ -1,0 +1,58 @@
+// One command in the form of the protocol (RESP2), kept until it is answered.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace holdfast::stores::redis {
+
+/// A script as the module carries it. The server knows it by the SHA-1 of its text.
+struct script {
+    std::string_view name;
+    std::string_view sha;
+    std::string_view text;
+};
+
+/// Arguments are appended in order; the number of them is written when the bytes are asked for.
+class command {
+public:
+    /// A command of the server's own, such as TIME.
+    explicit command(std::string_view verb) {
+        begin();
+        *this << verb;
+    }
+
+    /// A call of a script by its hash. Keys come first among the arguments.
+    command(script const& what, unsigned keys) : script_{&what} {
+        begin();
+        *this << "EVALSHA" << what.sha << keys;
+    }
+
+    command& operator<<(std::string_view argument);
+
+    template <std::integral Integer>
+    command& operator<<(Integer number) {
+        return append_number(static_cast<std::int64_t>(number), std::is_signed_v<Integer>);
+    }
+
+    /// The bytes to send.
+    [[nodiscard]] std::string_view bytes();
+
+    /// The script that is called, or loaded; nullptr for other commands.
+    [[nodiscard]] script const* calls() const noexcept { return script_; }
+    void stands_for(script const& what) noexcept { script_ = &what; }
+
+private:
+    void begin();
+    command& append_number(std::int64_t bits, bool is_signed);
+
+    std::string bytes_;  ///< with room for the number of arguments at the front
+    script const* script_{nullptr};
+    unsigned arguments_{0};
+    unsigned start_{0};  ///< where the finished command begins; 0 while it is not finished
+};
+
+}  // namespace holdfast::stores::redis

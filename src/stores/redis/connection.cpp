@@ -1,0 +1,271 @@
+#include "stores/redis/connection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/redis/fault.hpp"
+#include "stores/redis/transport.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr std::size_t read_size = 64U << 10;
+
+constexpr milliseconds first_pause{20};
+constexpr milliseconds longest_pause{1000};
+
+}  // namespace
+
+connection::connection(std::shared_ptr<settings const> to, std::string name, watcher& of,
+                       std::function<void()> wake, std::uint64_t seed)
+    : to_{std::move(to)},
+      name_{std::move(name)},
+      watcher_{of},
+      wake_{std::move(wake)},
+      random_{seed} {}
+
+connection::~connection() = default;
+
+// --- sending -----------------------------------------------------------------------------------
+
+void connection::send(command what, asker& from, std::size_t which, base::instant now) {
+    question it{std::move(what), &from, which, now + to_->timeout};
+    if (at_ == phase::ready) {
+        put(std::move(it));
+    } else {
+        held_.push_back(std::move(it));
+    }
+}
+
+void connection::put(question what) {
+    out_.append(what.what.bytes());
+    asked_.push_back(std::move(what));
+}
+
+void connection::flush(base::instant now) {
+    if (out_.empty() || transport_ == nullptr || !transport_->is_open()) return;
+    guarded(now, [&] {
+        written_ += transport_->write(std::string_view{out_}.substr(written_));
+        if (written_ < out_.size()) return;
+        out_.clear();
+        written_ = 0;
+    });
+}
+
+// --- connecting --------------------------------------------------------------------------------
+
+void connection::dial(base::instant now) {
+    at_ = phase::dialling;
+    connect_by_ = now + to_->timeout;
+    guarded(now, [&] {
+        transport_ = std::make_unique<transport>(*to_, wake_);
+        transport_->advance();
+        if (transport_->is_open()) greet(now);
+    });
+}
+
+// Who we are, and which database: nothing may be sent before the server has agreed to both.
+void connection::greet(base::instant now) {
+    at_ = phase::greeting;
+    parser_ = std::make_unique<answer_parser>();
+    if (!to_->password.empty()) {
+        command login{"AUTH"};
+        if (!to_->user.empty()) login << to_->user;
+        login << to_->password;
+        ask_ourselves(std::move(login), true, now);
+    }
+    if (to_->database != 0) {
+        command select{"SELECT"};
+        select << to_->database;
+        ask_ourselves(std::move(select), true, now);
+    }
+    command title{"CLIENT"};
+    title << "SETNAME" << name_;
+    ask_ourselves(std::move(title), false, now);
+    if (greetings_ == 0) become_ready(now);
+    flush(now);
+}
+
+void connection::ask_ourselves(command what, bool essential, base::instant now) {
+    if (essential) ++greetings_;
+    put({std::move(what), nullptr, 0, now + to_->timeout, essential});
+}
+
+void connection::become_ready(base::instant now) {
+    at_ = phase::ready;
+    watcher_.on_open();
+    for (auto& it : std::exchange(held_, {})) {
+        it.give_up = now + to_->timeout;
+        put(std::move(it));
+    }
+}
+
+// --- answers -----------------------------------------------------------------------------------
+
+void connection::on_ready(base::instant now) {
+    if (transport_ == nullptr) return;
+    guarded(now, [&] {
+        if (at_ == phase::dialling) {
+            transport_->advance();
+            if (transport_->is_open()) greet(now);
+            return;
+        }
+        receive(now);
+    });
+    flush(now);
+}
+
+void connection::receive(base::instant now) {
+    buffer_.resize(read_size);
+    for (;;) {
+        auto const got = transport_->read(buffer_);
+        if (got == 0) return;
+        parser_->feed({buffer_.data(), got});
+        while (parser_->next(answer_))
+            take(answer_, now);
+        // What TLS has read ahead is not seen by poll, so it is read to its end.
+        if (got < buffer_.size() && !to_->tls.on) return;
+    }
+}
+
+void connection::take(answer const& what, base::instant now) {
+    if (asked_.empty()) return watcher_.on_push(what);
+    auto it = std::move(asked_.front());
+    asked_.pop_front();
+    if (it.from == nullptr) {
+        if (it.what.calls() != nullptr) std::erase(loading_, it.what.calls());
+        if (!it.essential) return;
+        if (what.is_error()) throw unwelcome{explain(what.error_words(), *to_)};
+        if (--greetings_ == 0) become_ready(now);
+        return;
+    }
+    prove();
+    if (what.is_error()) {
+        auto const words = what.error_words();
+        if (words.starts_with("NOSCRIPT") && it.what.calls() != nullptr)
+            return load(std::move(it), now);
+        return it.from->on_failure(it.which, explain(words, *to_));
+    }
+    try {
+        it.from->on_answer(it.which, what);
+    } catch (garbled const& why) {
+        it.from->on_failure(it.which, unreachable(why.what(), *to_));
+        throw;
+    }
+}
+
+// The server has forgotten a script, or never knew it. Behind the script the same call works, and so
+// do those that come after it.
+void connection::load(question again, base::instant now) {
+    auto const* const what = again.what.calls();
+    if (std::ranges::find(loading_, what) == loading_.end()) {
+        loading_.push_back(what);
+        command text{"SCRIPT"};
+        text << "LOAD" << what->text;
+        text.stands_for(*what);
+        ask_ourselves(std::move(text), false, now);
+    }
+    put(std::move(again));
+}
+
+// --- ends --------------------------------------------------------------------------------------
+
+// A step during which the connection may turn out to be of no use.
+template <class Step>
+void connection::guarded(base::instant now, Step step) {
+    try {
+        step();
+    } catch (broken const& why) {
+        cut(unreachable(why.what(), *to_), now);
+    } catch (unwelcome const& it) {
+        cut(it.why, now);
+    } catch (garbled const& why) {
+        cut({errc::store_unavailable,
+             "the server " + to_->shown() +
+                 " does not speak as Redis does: " + to_->without_password(why.what())},
+            now);
+    }
+}
+
+void connection::cut(base::error const& why, base::instant now) {
+    bool const was_ready = std::exchange(at_, phase::idle) == phase::ready;
+    transport_.reset();
+    out_.clear();
+    written_ = 0;
+    greetings_ = 0;
+    loading_.clear();
+    last_error_ = why;
+    // The first try after a connection that worked is made at once.
+    if (!was_ready || ++failures_ > 1) {
+        auto const doublings = std::min(failures_++, 10);
+        auto const span = std::min<nanoseconds>(longest_pause, first_pause * (1 << doublings));
+        auto const half = static_cast<std::uint64_t>(span.count() / 2);
+        rest_until_ = now + span / 2 + nanoseconds{random_.below(half)};
+    }
+    auto asked = std::exchange(asked_, {});
+    auto held = std::exchange(held_, {});
+    watcher_.on_break(why);
+    for (auto* const all : {&asked, &held})
+        for (auto& it : *all)
+            if (it.from != nullptr) it.from->on_failure(it.which, why);
+}
+
+void connection::abandon() noexcept {
+    if (transport_ != nullptr) transport_->abandon();
+}
+
+// --- time --------------------------------------------------------------------------------------
+
+base::instant connection::front_due() const noexcept {
+    auto due = base::never;
+    if (!asked_.empty()) due = asked_.front().give_up;
+    if (!held_.empty()) due = std::min(due, held_.front().give_up);
+    return due;
+}
+
+base::instant connection::next_due() const noexcept {
+    auto const due = front_due();
+    if (at_ == phase::idle) return kept_ || !held_.empty() ? std::min(due, rest_until_) : due;
+    return at_ == phase::ready ? due : std::min(due, connect_by_);
+}
+
+void connection::tend(base::instant now) {
+    if (now >= front_due()) expire(now);
+    if (at_ == phase::dialling || at_ == phase::greeting) {
+        if (now >= connect_by_)
+            return cut(
+                unreachable("no connection within " + std::to_string(to_->timeout.count()) + " ms",
+                            *to_),
+                now);
+        if (at_ == phase::dialling) on_ready(now);  // a host may have been looked up
+    }
+    bool const wanted = kept_ || !held_.empty();
+    if (at_ == phase::idle && wanted && now >= rest_until_) dial(now);
+}
+
+void connection::expire(base::instant now) {
+    if (!asked_.empty() && now >= asked_.front().give_up)
+        return cut(
+            unreachable("no answer within " + std::to_string(to_->timeout.count()) + " ms", *to_),
+            now);
+    while (!held_.empty() && now >= held_.front().give_up) {
+        auto const it = std::move(held_.front());
+        held_.pop_front();
+        it.from->on_failure(
+            it.which, last_error_ ? *last_error_ : unreachable("no connection in time", *to_));
+    }
+}
+
+int connection::descriptor() const noexcept {
+    return transport_ == nullptr ? -1 : transport_->descriptor();
+}
+
+short connection::interest() const noexcept {
+    return transport_ == nullptr ? short{0} : transport_->interest();
+}
+
+}  // namespace holdfast::stores::redis

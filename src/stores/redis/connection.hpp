@@ -1,0 +1,151 @@
+// One connection to one server: commands go out in order, answers come back in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "stores/redis/answer.hpp"
+#include "stores/redis/command.hpp"
+#include "stores/redis/settings.hpp"
+
+namespace holdfast::stores::redis {
+
+class transport;
+
+/// The server does not let us do what we are here for.
+struct unwelcome {
+    base::error why;
+};
+
+/// Whoever sends commands. Each is answered once, by one of the two.
+class asker {
+public:
+    /// `which` is the number that was given with the command. Throws `garbled` when the answer makes
+    /// no sense; then the connection ends.
+    virtual void on_answer(std::size_t which, answer const& what) = 0;
+    virtual void on_failure(std::size_t which, base::error const& why) = 0;
+
+protected:
+    ~asker() = default;
+};
+
+/// Connects when there is something to send, or always (`keep`), and again with growing pauses
+/// after a failure. When it breaks, everything that was under way fails: nobody can know what of it
+/// took effect. Nothing here waits.
+///
+/// Thread-safety: none; its owner serialises.
+class connection {
+public:
+    /// What else happens on a connection.
+    class watcher {
+    public:
+        virtual void on_open() = 0;
+        /// Something that nobody asked for. Throws `garbled` or `unwelcome`.
+        virtual void on_push(answer const& what) = 0;
+        virtual void on_break(base::error const& why) = 0;
+
+    protected:
+        ~watcher() = default;
+    };
+
+    /// `wake` is called from any thread when `tend` should be called soon.
+    connection(std::shared_ptr<settings const> to, std::string name, watcher& of,
+               std::function<void()> wake, std::uint64_t seed);
+    ~connection();
+    connection(connection const&) = delete;
+    connection& operator=(connection const&) = delete;
+
+    /// Queues a command. Nobody is answered from inside.
+    void send(command what, asker& from, std::size_t which, base::instant now);
+
+    /// Queues a command whose answer, if any, comes to the watcher. Only while it is open.
+    void tell(command what) { out_.append(what.bytes()); }
+
+    /// It works: the pauses between tries begin small again.
+    void prove() noexcept { failures_ = 0; }
+
+    /// Writes what is queued, as far as there is room.
+    void flush(base::instant now);
+
+    /// Stay connected from now on, also without commands.
+    void keep() noexcept { kept_ = true; }
+
+    /// What time brings: connects, gives up, reconnects.
+    void tend(base::instant now);
+    [[nodiscard]] base::instant next_due() const noexcept;
+
+    /// After a wait: the descriptor may be ready.
+    void on_ready(base::instant now);
+    [[nodiscard]] int descriptor() const noexcept;
+    [[nodiscard]] short interest() const noexcept;
+
+    [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
+    [[nodiscard]] bool is_choked() const noexcept { return !out_.empty(); }
+    [[nodiscard]] std::size_t unanswered() const noexcept { return asked_.size(); }
+
+    /// Ends the connection. Everything under way fails; it connects again when it is wanted.
+    void cut(base::error const& why, base::instant now);
+
+    /// In the child of a fork: lets go of the socket without a word to the server.
+    void abandon() noexcept;
+
+private:
+    enum class phase { idle, dialling, greeting, ready };
+    struct question {
+        command what;
+        asker* from{nullptr};  ///< nullptr: the connection itself
+        std::size_t which{0};
+        base::instant give_up{};
+        bool essential{false};  ///< of ours: without it the connection is of no use
+    };
+
+    void dial(base::instant now);
+    void greet(base::instant now);
+    void put(question what);
+    void ask_ourselves(command what, bool essential, base::instant now);
+    void become_ready(base::instant now);
+    void receive(base::instant now);
+    void take(answer const& what, base::instant now);
+    void load(question again, base::instant now);
+    void expire(base::instant now);
+    [[nodiscard]] base::instant front_due() const noexcept;
+
+    template <class Step>
+    void guarded(base::instant now, Step step);
+
+    std::shared_ptr<settings const> to_;
+    std::string name_;  ///< that the server shows for it
+    watcher& watcher_;
+    std::function<void()> wake_;
+    base::random random_;
+
+    phase at_{phase::idle};
+    bool kept_{false};
+    int failures_{0};
+    int greetings_{0};            ///< essential ones that are not yet answered
+    base::instant rest_until_{};  ///< no new try before
+    base::instant connect_by_{};
+    std::optional<base::error> last_error_;
+
+    std::unique_ptr<transport> transport_;
+    std::unique_ptr<answer_parser> parser_;
+    answer answer_;
+    std::vector<char> buffer_;
+    std::string out_;
+    std::size_t written_{0};      ///< of `out_`
+    std::deque<question> asked_;  ///< sent or to be sent, in order
+    std::deque<question> held_;   ///< wait for a connection
+    std::vector<script const*> loading_;
+};
+
+}  // namespace holdfast::stores::redis

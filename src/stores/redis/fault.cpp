@@ -1,0 +1,104 @@
+#include "stores/redis/fault.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+struct rule {
+    std::string_view code;  ///< the first word of the server's error
+    errc why;
+    std::string_view words;
+};
+
+constexpr std::string_view needed_rights =
+    "the user needs the rights of: ACL SETUSER <user> on ><password> ~<prefix>* &<prefix>* +@read "
+    "+@write +@scripting +@pubsub +@connection +time +publish";
+
+constexpr std::array rules{
+    rule{"LOADING", errc::store_unavailable, "is loading its data and will answer when it has"},
+    rule{"BUSY", errc::store_unavailable, "is busy with a slow script of somebody"},
+    rule{"MASTERDOWN", errc::store_unavailable,
+         "is a replica that has lost its primary; name the primary in the store URL"},
+    rule{"TRYAGAIN", errc::store_unavailable, "is moving keys and asks to try again"},
+    rule{"CLUSTERDOWN", errc::store_unavailable, "is part of a cluster that is down"},
+    rule{"NOREPLICAS", errc::store_unavailable,
+         "has fewer replicas than its min-replicas-to-write asks for"},
+    rule{"MISCONF", errc::store_unavailable,
+         "cannot save its data and refuses to write; look at its disk and log"},
+    rule{"READONLY", errc::store_unavailable,
+         "is a read-only replica; name the primary in the store URL"},
+    rule{"OOM", errc::store_unavailable,
+         "has no memory left under its maxmemory; raise maxmemory or free some"},
+    rule{"NOAUTH", errc::access_denied,
+         "wants a password; give it in the store URL, by the option 'passwordfile' or in the "
+         "environment as HOLDFAST_REDIS_PASSWORD"},
+    rule{"WRONGPASS", errc::access_denied,
+         "does not take this user and password, or the user is "
+         "switched off"},
+    rule{"NOPERM", errc::access_denied, "does not allow this"},
+    rule{"WRONGTYPE", errc::unsupported,
+         "has a key of somebody else where this lock would live; choose another name, or another "
+         "'prefix' in the store URL"},
+    rule{"MOVED", errc::unsupported,
+         "is part of a cluster; a URL with redis:// or rediss:// is for one server"},
+    rule{"CROSSSLOT", errc::unsupported,
+         "is part of a cluster; a URL with redis:// or rediss:// is for one server"},
+};
+
+// Errors of a script begin with ERR, or carry the code of what failed inside.
+std::string_view code_of(std::string_view words) {
+    if (words.starts_with('-')) words.remove_prefix(1);
+    return words.substr(0, words.find(' '));
+}
+
+// Before Redis 7 the error of a command inside a script is wrapped into words about the script.
+rule const* rule_for(std::string_view words) {
+    auto const code = code_of(words);
+    for (auto const& it : rules)
+        if (it.code == code) return &it;
+    for (auto const& it : rules)
+        if (auto const at = words.find(it.code); at != std::string_view::npos && at > 0 &&
+                                                 words.substr(0, 4) == "ERR " &&
+                                                 (words[at - 1] == '-' || words[at - 1] == ' '))
+            return &it;
+    return nullptr;
+}
+
+std::string quoted(std::string_view words, settings const& of) {
+    constexpr std::size_t most = 300;
+    auto out = of.without_password(words.substr(0, std::min(words.size(), most)));
+    std::ranges::replace_if(
+        out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
+    return out;
+}
+
+}  // namespace
+
+base::error explain(std::string_view words, settings const& of) {
+    auto const told = " (Redis: " + quoted(words, of) + ")";
+    auto const who = "the server " + of.shown() + " ";
+    auto const* const found = rule_for(words);
+    if (found == nullptr) {
+        if (words.find("invalid password") != std::string_view::npos)
+            return {errc::access_denied, who + "does not take this password" + told};
+        if (words.find("without any password") != std::string_view::npos)
+            return {errc::access_denied,
+                    who + "has no password set, but the store URL gives one" + told};
+        if (words.find("max number of clients") != std::string_view::npos)
+            return {errc::store_unavailable, who + "has as many clients as it may" + told};
+        return {errc::unsupported, who + "refused a request" + told};
+    }
+    auto text = who + std::string{found->words};
+    if (found->code == "NOPERM") text += "; " + std::string{needed_rights};
+    return {found->why, text + told};
+}
+
+base::error unreachable(std::string_view why, settings const& of) {
+    return {errc::store_unavailable,
+            "the server " + of.shown() + " cannot be reached: " + quoted(why, of)};
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,97 @@
+#include "stores/redis/keys.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <openssl/sha.h>
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+constexpr std::size_t longest_plain = 128;
+constexpr std::size_t readable = 64;
+constexpr std::size_t digest_digits = 32;
+constexpr char digest_mark = '~';
+constexpr std::string_view braces = "{}";
+
+bool is_hex(char c) noexcept {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool ends_in_digest(std::string_view text) noexcept {
+    if (text.size() < digest_digits + 1) return false;
+    auto const end = text.substr(text.size() - digest_digits - 1);
+    return end.front() == digest_mark && std::ranges::all_of(end.substr(1), is_hex);
+}
+
+}  // namespace
+
+std::string short_digest(std::string_view text) {
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> bytes{};
+    ::SHA256(reinterpret_cast<unsigned char const*>(text.data()), text.size(), bytes.data());
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (std::size_t i = 0; i < digest_digits / 2; ++i) {
+        out += digits[bytes[i] >> 4];
+        out += digits[bytes[i] & 15];
+    }
+    return out;
+}
+
+std::string_view cut_between_characters(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return text;
+    constexpr unsigned continuation = 0x80;
+    constexpr unsigned mask = 0xc0;
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & mask) == continuation)
+        --most;
+    return text.substr(0, most);
+}
+
+std::string tag_of(std::string_view name) {
+    bool const as_it_is = name.size() <= longest_plain &&
+                          name.find_first_of(braces) == std::string_view::npos &&
+                          !ends_in_digest(name);
+    if (as_it_is) return std::string{name};
+    std::string out{cut_between_characters(name, readable)};
+    std::ranges::replace_if(
+        out, [](char c) { return braces.find(c) != std::string_view::npos; }, '_');
+    return out + digest_mark + short_digest(name);
+}
+
+bool is_plain_tag(std::string_view tag) { return !ends_in_digest(tag); }
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (char const c : text) {
+        if (std::string_view{"\\*?[]"}.find(c) != std::string_view::npos) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+std::string_view key_space::tag_in(std::string_view record) const noexcept {
+    for (auto const* const start : {&names_, &conditions_})
+        if (record.starts_with(*start) && record.ends_with('}'))
+            return record.substr(start->size(), record.size() - start->size() - 1);
+    return {};
+}
+
+std::string key_space::pattern(std::string_view prefix, bool condition) const {
+    auto wanted = escaped(cut_between_characters(prefix, readable));
+    std::ranges::replace_if(
+        wanted, [](char c) { return braces.find(c) != std::string_view::npos; }, '?');
+    return escaped(condition ? conditions_ : names_) + wanted + "*}";
+}
+
+void append_group(command& to, std::string record) {
+    to << record;
+    auto const length = record.size();
+    for (std::string_view const suffix : {":claims", ":line", ":holders", ":bars", ":extra"}) {
+        record.resize(length);
+        record += suffix;
+        to << record;
+    }
+}
+
+}  // namespace holdfast::stores::redis

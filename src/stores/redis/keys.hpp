@@ -1,0 +1,67 @@
+// The keys of the native layout, as scripts/CONVENTION.md has them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "stores/redis/command.hpp"
+
+namespace holdfast::stores::redis {
+
+/// What a name is in a key: as it is, or a readable part and a hash where it is long or has braces.
+[[nodiscard]] std::string tag_of(std::string_view name);
+
+/// The name that a tag stands for; false when the tag holds a hash of it.
+[[nodiscard]] bool is_plain_tag(std::string_view tag);
+
+/// The first 32 hexadecimal digits of the SHA-256.
+[[nodiscard]] std::string short_digest(std::string_view text);
+
+/// At most `most` bytes of valid UTF-8, cut between characters.
+[[nodiscard]] std::string_view cut_between_characters(std::string_view text, std::size_t most);
+
+/// `text` for a MATCH pattern that means nothing but itself.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+/// The keys of one client.
+class key_space {
+public:
+    explicit key_space(std::string prefix)
+        : prefix_{std::move(prefix)},
+          mark_{prefix_ + "mark"},
+          names_{prefix_ + "name:{"},
+          conditions_{prefix_ + "condition:{"} {}
+
+    [[nodiscard]] std::string const& prefix() const noexcept { return prefix_; }
+    [[nodiscard]] std::string const& mark() const noexcept { return mark_; }
+
+    /// The key of a name's record.
+    [[nodiscard]] std::string record(std::string_view name, bool condition) const {
+        return (condition ? conditions_ : names_) + tag_of(name) + "}";
+    }
+
+    /// The tag in the key of a record; empty when it is none.
+    [[nodiscard]] std::string_view tag_in(std::string_view record) const noexcept;
+
+    /// The MATCH pattern for the records of names that begin with `prefix`.
+    [[nodiscard]] std::string pattern(std::string_view prefix, bool condition) const;
+
+    [[nodiscard]] std::string channel(std::string_view client) const {
+        return prefix_ + "client:" + std::string{client};
+    }
+
+private:
+    std::string prefix_;
+    std::string mark_;
+    std::string names_;
+    std::string conditions_;
+};
+
+/// How many keys a record and what hangs on it are.
+inline constexpr unsigned group_size = 6;
+
+/// Appends a record's key and those of all that hangs on it, in the scripts' order.
+void append_group(command& to, std::string record);
+
+}  // namespace holdfast::stores::redis

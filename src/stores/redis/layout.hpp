@@ -1,0 +1,43 @@
+// A layout: the keys and scripts that locks live in, and what requests, answers and messages mean in
+// them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "seam/store.hpp"
+#include "stores/redis/exchange.hpp"
+#include "stores/redis/settings.hpp"
+
+namespace holdfast::stores::redis {
+
+/// Thread-safety: all members may be called from any thread at once.
+class layout {
+public:
+    virtual ~layout() = default;
+
+    [[nodiscard]] virtual seam::capabilities abilities() const = 0;
+
+    /// Begins a request. An exchange without commands has its reply at once.
+    [[nodiscard]] virtual std::unique_ptr<exchange> begin(seam::request what) const = 0;
+
+    /// Where this client is told things; empty for a layout without messages.
+    [[nodiscard]] virtual std::string channel() const { return {}; }
+
+    /// What a message there means; nothing when it makes no sense.
+    [[nodiscard]] virtual std::optional<seam::notice> read(std::string_view /*message*/) const {
+        return std::nullopt;
+    }
+};
+
+/// holdfast's own layout, with lines, hand-over and messages.
+[[nodiscard]] std::unique_ptr<layout> make_native_layout(settings const& wanted,
+                                                         seam::identity const& self);
+
+/// One string per lock, as redis-py, redsync, node-redlock and others have it.
+[[nodiscard]] std::unique_ptr<layout> make_plain_layout(settings const& wanted,
+                                                        seam::identity const& self);
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,229 @@
+#include "stores/redis/link.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+// The server forgets a watch after a minute.
+constexpr std::chrono::seconds watch_every{20};
+
+// With so many commands under way, a further one waits until the driver has read some answers, and
+// goes out with others in one piece. Below, it is written at once.
+constexpr std::size_t gather_from = 8;
+
+std::string connection_name(seam::identity const& self, char const* role) {
+    return "holdfast-" + base::hex(static_cast<std::uint64_t>(self.id)) + "-" + role;
+}
+
+}  // namespace
+
+void link::flight::on_answer(std::size_t which, answer const& what) {
+    its->on_answer(which, what);
+    --unanswered;
+    home.advance(*this);
+}
+
+void link::flight::on_failure(std::size_t which, base::error const& why) {
+    its->on_failure(which, why);
+    --unanswered;
+    home.advance(*this);
+}
+
+link::link(settings wanted, seam::identity const& self, seam::event_sink& sink, log_function log)
+    : settings_{std::make_shared<settings const>(std::move(wanted))},
+      sink_{sink},
+      log_{std::move(log)},
+      layout_{settings_->layout == layout_name::plain ? make_plain_layout(*settings_, self)
+                                                      : make_native_layout(*settings_, self)},
+      commands_{settings_, connection_name(self, "commands"), *this, [this] { lookout_.call(); },
+                base::entropy()} {
+    if (auto channel = layout_->channel(); !channel.empty())
+        messages_.emplace(
+            settings_, connection_name(self, "messages"), std::move(channel),
+            static_cast<subscription::listener&>(*this), [this] { lookout_.call(); },
+            base::entropy());
+}
+
+link::~link() {
+    flights_.clear_and_dispose([](flight* it) { delete it; });
+}
+
+// --- requests ----------------------------------------------------------------------------------
+
+std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
+    auto const* const submitted = std::get_if<seam::submit>(&what);
+    auto const* const watched = std::get_if<seam::watch>(&what);
+    auto const* const unwatched = std::get_if<seam::unwatch>(&what);
+    bool const listens = watched != nullptr || (submitted != nullptr && submitted->queue);
+    std::optional<seam::cell_key> key;
+    if (watched != nullptr) key = watched->key;
+    if (unwatched != nullptr) key = unwatched->key;
+    bool const on = watched != nullptr;
+
+    auto its = layout_->begin(std::move(what));
+    if (its->outbox.empty()) return its->close();
+    guard const held{mutex_};
+    if (shut_ || abandoned_)
+        return seam::reply{{}, seam::failure{{errc::closed, "the store is shut"}}};
+    now_ = base::boot_clock::now();
+    if (key && messages_) on ? void(watched_.insert(*key)) : void(watched_.erase(*key));
+    if (on && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
+    auto const before = commands_.unanswered();
+    launch(std::move(its), id);
+    if (listens && messages_ && !messages_->is_heard()) {
+        messages_->start();
+        lookout_.call();
+    }
+    write_or_leave(before);
+    lookout_.wake_by(next_due());
+    return std::nullopt;
+}
+
+void link::launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id) {
+    auto* const it = new flight{*this, std::move(what), id};
+    flights_.push_back(*it);
+    advance(*it);
+}
+
+// Sends what the request wants sent; when nothing is under way any more, it is complete.
+void link::advance(flight& it) {
+    for (auto& one : std::exchange(it.its->outbox, {})) {
+        ++it.unanswered;
+        commands_.send(std::move(one), it, it.sent++, now_);
+    }
+    if (it.unanswered > 0) return;
+    if (it.id) replies_.emplace_back(*it.id, it.its->close());
+    flights_.erase_and_dispose(flights_.iterator_to(it), [](flight* whole) { delete whole; });
+}
+
+// The calling thread writes by itself when little is under way: it saves the driver's awakening.
+void link::write_or_leave(std::size_t before) {
+    if (!commands_.is_ready()) return lookout_.call();
+    if (before >= gather_from) return;
+    commands_.flush(now_);
+    if (commands_.is_choked() || !commands_.is_ready()) lookout_.call();
+}
+
+// --- driving -----------------------------------------------------------------------------------
+
+void link::drive(base::instant until) {
+    if (abandoned_) return;
+    guard held{mutex_};
+    for (;;) {
+        now_ = base::boot_clock::now();
+        tend(now_);
+        if (deliver(held)) return;
+        if (interrupted_.exchange(false) || now_ >= until || shut_) return;
+        lookout_.wake_by(std::min(until, next_due()));
+        std::array<pollfd, 2> sockets{
+            pollfd{commands_.descriptor(), commands_.interest(), 0},
+            pollfd{messages_ ? messages_->line().descriptor() : -1,
+                   messages_ ? messages_->line().interest() : short{0}, 0}};
+        held.unlock();
+        lookout_.wait(sockets);
+        held.lock();
+        now_ = base::boot_clock::now();
+        if (sockets[0].revents != 0) commands_.on_ready(now_);
+        if (sockets[1].revents != 0) messages_->on_ready(now_);
+    }
+}
+
+void link::tend(base::instant now) {
+    if (shut_) return;
+    commands_.tend(now);
+    if (messages_) messages_->tend(now);
+    if (now >= watch_again_at_) watch_again();
+    commands_.flush(now);
+    if (messages_) messages_->flush(now);
+}
+
+base::instant link::next_due() const noexcept {
+    auto due = std::min(commands_.next_due(), watch_again_at_);
+    if (messages_) due = std::min(due, messages_->next_due());
+    return due;
+}
+
+void link::watch_again() {
+    watch_again_at_ = watched_.empty() ? base::never : now_ + watch_every;
+    for (auto const& key : watched_)
+        launch(layout_->begin(seam::watch{key}), std::nullopt);
+}
+
+bool link::deliver(guard& held) {
+    if (replies_.empty() && notices_.empty() && words_.empty()) return false;
+    auto replies = std::exchange(replies_, {});
+    auto notices = std::exchange(notices_, {});
+    auto words = std::exchange(words_, {});
+    held.unlock();
+    for (auto& [level, text] : words)
+        log_(level, std::move(text));
+    for (auto& [id, answer] : replies)
+        sink_.on_reply(id, std::move(answer));
+    for (auto& it : notices)
+        sink_.on_notice(std::move(it));
+    held.lock();
+    return !replies.empty() || !notices.empty();
+}
+
+void link::interrupt() noexcept {
+    if (abandoned_) return;
+    interrupted_ = true;
+    lookout_.call();
+}
+
+void link::shut() noexcept {
+    if (abandoned_) return;
+    guard const held{mutex_};
+    if (std::exchange(shut_, true)) return;
+    base::error const why{errc::closed, "the store is shut"};
+    commands_.cut(why, now_);
+    if (messages_) messages_->line().cut(why, now_);
+    replies_.clear();
+    notices_.clear();
+    words_.clear();
+}
+
+// A thread of the parent may have been at work at the moment of the fork: then nothing is touched.
+void link::abandon() noexcept {
+    abandoned_ = true;
+    guard const held{mutex_, std::try_to_lock};
+    if (!held) return;
+    commands_.abandon();
+    if (messages_) messages_->line().abandon();
+}
+
+// --- what the connections tell -----------------------------------------------------------------
+
+void link::on_open() {
+    if (std::exchange(down_, false))
+        say(log_level::info, "the server " + settings_->shown() + " is reached again");
+}
+
+void link::on_push(answer const&) { throw garbled{"an answer came that nobody asked for"}; }
+
+void link::on_break(base::error const& why) {
+    if (!shut_ && !std::exchange(down_, true)) say(log_level::warning, why.text);
+}
+
+void link::on_message(std::string_view message) {
+    if (auto notice = layout_->read(message)) notices_.push_back(std::move(*notice));
+}
+
+void link::on_subscribed() {
+    if (!watched_.empty()) watch_again();
+    // What waits was queued before anybody listened.
+    notices_.push_back(seam::session_changed{seam::session_changed::state::restored,
+                                             "messages of the server arrive again"});
+}
+
+void link::on_unsubscribed(base::error const& why) {
+    if (!shut_) say(log_level::warning, "no messages arrive: " + why.text);
+}
+
+}  // namespace holdfast::stores::redis

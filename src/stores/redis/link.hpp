@@ -1,0 +1,97 @@
+// One client's way to one server: requests out, replies and notices back.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/intrusive/list.hpp>
+
+#include "stores/redis/connection.hpp"
+#include "stores/redis/layout.hpp"
+#include "stores/redis/lookout.hpp"
+#include "stores/redis/subscription.hpp"
+
+namespace holdfast::stores::redis {
+
+/// Thread-safety: `send` and `interrupt` from any thread at once; the rest by one thread at a time.
+/// Nothing is called back while a lock is held.
+class link final : connection::watcher, subscription::listener {
+public:
+    using log_function = std::function<void(log_level, std::string)>;
+
+    link(settings wanted, seam::identity const& self, seam::event_sink& sink, log_function log);
+    ~link();
+
+    [[nodiscard]] seam::capabilities abilities() const { return layout_->abilities(); }
+    [[nodiscard]] std::optional<seam::reply> send(seam::request_id id, seam::request what);
+    void drive(base::instant until);
+    void interrupt() noexcept;
+    void shut() noexcept;
+    void abandon() noexcept;
+
+private:
+    /// One request under way.
+    struct flight final : asker, boost::intrusive::list_base_hook<> {
+        flight(link& of, std::unique_ptr<exchange> what, std::optional<seam::request_id> as)
+            : home{of}, its{std::move(what)}, id{as} {}
+
+        void on_answer(std::size_t which, answer const& what) override;
+        void on_failure(std::size_t which, base::error const& why) override;
+
+        link& home;
+        std::unique_ptr<exchange> its;
+        std::optional<seam::request_id> id;  ///< nothing when nobody waits for the reply
+        std::size_t sent{0};
+        std::size_t unanswered{0};
+    };
+    using flights = boost::intrusive::list<flight>;
+    using guard = std::unique_lock<std::mutex>;
+
+    // connection::watcher
+    void on_open() override;
+    void on_push(answer const& what) override;
+    void on_break(base::error const& why) override;
+    // subscription::listener
+    void on_message(std::string_view message) override;
+    void on_subscribed() override;
+    void on_unsubscribed(base::error const& why) override;
+
+    void launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
+    void advance(flight& it);
+    void write_or_leave(std::size_t before);
+    void tend(base::instant now);
+    void watch_again();
+    [[nodiscard]] base::instant next_due() const noexcept;
+    bool deliver(guard& held);
+    void say(log_level level, std::string words) { words_.emplace_back(level, std::move(words)); }
+
+    std::shared_ptr<settings const> settings_;
+    seam::event_sink& sink_;
+    log_function log_;
+    std::unique_ptr<layout> layout_;
+    lookout lookout_;
+    std::atomic<bool> interrupted_{false};
+    std::atomic<bool> abandoned_{false};
+
+    std::mutex mutex_;  ///< guards what follows
+    bool shut_{false};
+    bool down_{false};  ///< said in the log
+    base::instant now_{};
+    connection commands_;
+    std::optional<subscription> messages_;  ///< nothing for a layout without messages
+    flights flights_;
+    std::set<seam::cell_key> watched_;
+    base::instant watch_again_at_{base::never};
+    std::vector<std::pair<seam::request_id, seam::reply>> replies_;
+    std::vector<seam::notice> notices_;
+    std::vector<std::pair<log_level, std::string>> words_;
+};
+
+}  // namespace holdfast::stores::redis

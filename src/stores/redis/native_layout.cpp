@@ -1,0 +1,262 @@
+#include "stores/redis/native_layout.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+#include <utility>
+
+#include "stores/redis/replies.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+constexpr std::string_view default_prefix = "holdfast:";
+
+bool is_condition(seam::claim_spec const& spec) noexcept {
+    return spec.kind == lock_kind::condition;
+}
+
+std::int64_t microseconds(seam::store_time when) noexcept {
+    return std::max<std::int64_t>(0, when.time_since_epoch().count());
+}
+
+template <class Enumeration>
+unsigned raw(Enumeration value) noexcept {
+    return static_cast<unsigned>(value);
+}
+
+}  // namespace
+
+native_layout::native_layout(std::string prefix, seam::identity const& self)
+    : keys_{std::move(prefix)},
+      client_{base::hex(static_cast<std::uint64_t>(self.id))},
+      label_{self.label},
+      id_{self.id} {
+    append_netstring(host_and_pid_, self.host);
+    append_netstring(host_and_pid_, std::to_string(self.pid));
+}
+
+std::unique_ptr<layout> make_native_layout(settings const& wanted, seam::identity const& self) {
+    return std::make_unique<native_layout>(
+        wanted.has_prefix ? wanted.prefix : std::string{default_prefix}, self);
+}
+
+std::unique_ptr<exchange> native_layout::begin(seam::request what) const {
+    return std::visit([this](auto& verb) { return apply(std::move(verb)); }, what);
+}
+
+command native_layout::call(script const& what, std::string_view name, bool condition) const {
+    return call(what, keys_.record(name, condition), name);
+}
+
+command native_layout::call(script const& what, std::string record, std::string_view name) const {
+    command out{what, 1 + group_size};
+    out << keys_.mark();
+    append_group(out, std::move(record));
+    out << keys_.prefix() << name;
+    return out;
+}
+
+// --- claims ------------------------------------------------------------------------------------
+
+std::string native_layout::info_of(seam::claim const& wanted) const {
+    auto const& spec = *wanted.spec;
+    std::string out;
+    append_netstring(out, spec.owner);
+    append_netstring(out, spec.label.empty() ? label_ : spec.label);
+    out += host_and_pid_;
+    append_netstring(out, std::to_string(static_cast<std::uint64_t>(wanted.actor)));
+    append_netstring(out, spec.value);
+    return out;
+}
+
+void native_layout::append_claim(command& to, seam::claim const& wanted) const {
+    auto const& spec = *wanted.spec;
+    to << seam::to_string(wanted.id) << raw(spec.kind) << raw(spec.mode) << spec.permits
+       << spec.limit << (spec.order == ordering::fair ? 1 : 0) << spec.lease.count()
+       << (spec.joins ? 1 : 0) << spec.owner << info_of(wanted);
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::hello) const {
+    return ask(command{"TIME"}, read_server_time);
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
+    auto const groups = static_cast<unsigned>(what.claims.size());
+    command out{scripts::submit, 1 + groups * group_size};
+    out << keys_.mark();
+    for (auto const& it : what.claims)
+        append_group(out, keys_.record(it.name(), is_condition(*it.spec)));
+    out << keys_.prefix() << what.claims.front().name() << (what.queue ? 1 : 0)
+        << microseconds(what.not_after);
+    for (auto const& it : what.claims) {
+        if (&it != &what.claims.front()) out << it.name();
+        append_claim(out, it);
+    }
+    return ask(std::move(out), [claims = std::move(what.claims)](answer_reader& in) -> seam::reply {
+        auto const head = read_head(in);
+        if (head.word == "granted") {
+            seam::granted all;
+            for (std::size_t i = 0; i < claims.size(); ++i)
+                all.grants.push_back(read_grant(in));
+            return {head.now, std::move(all)};
+        }
+        if (head.word == "queued") return {head.now, seam::queued{read_span(in)}};
+        if (head.word != "refused") unknown_word(head.word);
+        return {head.now, read_refused(in, claims)};
+    });
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
+    auto out = std::make_unique<settle_exchange>(what.claims.size());
+    for (auto const& it : what.claims) {
+        auto one = call(scripts::settle, it.name(), is_condition(*it.spec));
+        one << seam::to_string(it.id) << what.keep_for.count() << microseconds(what.bar_until)
+            << (what.consume ? 1 : 0);
+        out->outbox.push_back(std::move(one));
+    }
+    return out;
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::renew what) const {
+    constexpr std::size_t most_at_once = 100;
+    std::vector<renew_exchange::group> groups;
+    std::unordered_map<std::string, std::size_t> places;  // the open group of each record
+    std::vector<command> calls;
+    for (std::size_t i = 0; i < what.items.size(); ++i) {
+        auto const& spec = *what.items[i].subject.spec;
+        auto const record = keys_.record(spec.name, is_condition(spec));
+        auto const [found, fresh] = places.try_emplace(record, groups.size());
+        if (fresh || groups[found->second].size() >= most_at_once) {
+            found->second = groups.size();
+            groups.emplace_back();
+            calls.push_back(call(scripts::renew, record, spec.name));
+        }
+        groups[found->second].push_back(i);
+        calls[found->second] << seam::to_string(what.items[i].subject.id)
+                             << what.items[i].lease.count();
+    }
+    auto out = std::make_unique<renew_exchange>(what.items.size(), std::move(groups));
+    out->outbox = std::move(calls);
+    return out;
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::convert what) const {
+    auto const& spec = *what.subject.spec;
+    auto out = call(scripts::convert, spec.name, is_condition(spec));
+    out << seam::to_string(what.subject.id) << raw(what.mode) << what.permits;
+    return ask(std::move(out), [](answer_reader& in) -> seam::reply {
+        auto const head = read_head(in);
+        if (head.word == "converted") return {head.now, seam::converted{read_grant(in)}};
+        if (head.word != "refused") unknown_word(head.word);
+        return {head.now, read_refused(in, {})};
+    });
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::adjust what) const {
+    auto const& spec = *what.subject.spec;
+    auto out = call(scripts::adjust, spec.name, is_condition(spec));
+    out << raw(spec.kind) << raw(spec.mode) << spec.limit;
+    if (what.current) {
+        out << *what.current;
+    } else {
+        out << std::string_view{};
+    }
+    out << what.wake;
+    seam::claim_list subject{what.subject};
+    return ask(std::move(out), [claims = std::move(subject)](answer_reader& in) -> seam::reply {
+        auto const head = read_head(in);
+        if (head.word == "refused") return {head.now, read_refused(in, claims)};
+        if (head.word != "adjusted") unknown_word(head.word);
+        seam::adjusted its;
+        its.declared = read_count(in);
+        its.current = read_count(in);
+        its.used = read_count(in);
+        return {head.now, its};
+    });
+}
+
+// --- cells -------------------------------------------------------------------------------------
+
+namespace {
+
+seam::cell read_cell(answer_reader& in) {
+    seam::cell out;
+    out.version = in.number(largest_number);
+    out.value = in.text();
+    return out;
+}
+
+}  // namespace
+
+std::unique_ptr<exchange> native_layout::apply(seam::read what) const {
+    auto const& key = what.key;
+    auto out = call(scripts::read, key.name, key.kind == lock_kind::condition);
+    out << raw(key.kind) << key.part;
+    return ask(std::move(out), [](answer_reader& in) -> seam::reply {
+        auto const head = read_head(in);
+        if (head.word != "cell") unknown_word(head.word);
+        return {head.now, read_cell(in)};
+    });
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::swap what) const {
+    auto const& key = what.key;
+    command out{scripts::swap, 1 + group_size * (what.guard ? 2U : 1U)};
+    out << keys_.mark();
+    append_group(out, keys_.record(key.name, key.kind == lock_kind::condition));
+    if (what.guard)
+        append_group(out, keys_.record(what.guard->name(), is_condition(*what.guard->spec)));
+    out << keys_.prefix() << key.name << raw(key.kind) << key.part << what.expected << what.value
+        << what.ttl.count() << seam::to_string(what.operation) << (what.remove ? 1 : 0);
+    out << (what.guard ? seam::to_string(what.guard->id) : std::string{})
+        << (what.guard ? std::string_view{what.guard->name()} : std::string_view{});
+    auto spec = std::make_shared<seam::claim_spec>();
+    spec->name = key.name;
+    spec->kind = key.kind;
+    seam::claim_list subject{seam::claim{std::move(spec), {}, {}}};
+    return ask(std::move(out), [claims = std::move(subject)](answer_reader& in) -> seam::reply {
+        auto const head = read_head(in);
+        if (head.word == "swapped") return {head.now, seam::swapped{in.number(largest_number)}};
+        if (head.word == "refused") return {head.now, read_refused(in, claims)};
+        if (head.word != "conflict") unknown_word(head.word);
+        auto now = read_cell(in);
+        return {head.now, seam::conflict{std::move(now), in.number(1) == 1}};
+    });
+}
+
+std::unique_ptr<exchange> native_layout::set_watch(seam::cell_key const& key, bool on) const {
+    auto out = call(scripts::watch, key.name, key.kind == lock_kind::condition);
+    out << raw(key.kind) << key.part << client_ << (on ? 1 : 0);
+    return ask(std::move(out), [](answer_reader& in) -> seam::reply {
+        auto const head = read_head(in);
+        if (head.word != "done") unknown_word(head.word);
+        return {head.now, seam::done{}};
+    });
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::watch what) const {
+    return set_watch(what.key, true);
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::unwatch what) const {
+    return set_watch(what.key, false);
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::inspect what) const {
+    return list(*this, std::move(what));
+}
+
+std::unique_ptr<exchange> native_layout::apply(seam::evict what) const {
+    auto out = std::make_unique<evict_exchange>();
+    for (bool const condition : {false, true}) {
+        auto one = call(scripts::evict, what.name, condition);
+        one << (what.only ? seam::to_string(*what.only) : std::string{});
+        out->outbox.push_back(std::move(one));
+    }
+    return out;
+}
+
+}  // namespace holdfast::stores::redis

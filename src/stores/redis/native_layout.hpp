@@ -1,0 +1,62 @@
+// holdfast's own layout: how requests become calls of its scripts.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "stores/redis/keys.hpp"
+#include "stores/redis/layout.hpp"
+
+namespace holdfast::stores::redis {
+
+class native_layout final : public layout {
+public:
+    native_layout(std::string prefix, seam::identity const& self);
+
+    [[nodiscard]] seam::capabilities abilities() const override { return {}; }
+    [[nodiscard]] std::unique_ptr<exchange> begin(seam::request what) const override;
+    [[nodiscard]] std::string channel() const override { return keys_.channel(client_); }
+    [[nodiscard]] std::optional<seam::notice> read(std::string_view message) const override;
+
+    [[nodiscard]] key_space const& keys() const noexcept { return keys_; }
+
+    /// A call for one name, up to and including the name.
+    [[nodiscard]] command call(script const& what, std::string_view name, bool condition) const;
+    [[nodiscard]] command call(script const& what, std::string record, std::string_view name) const;
+
+private:
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::hello what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::submit what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::settle what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::renew what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::convert what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::adjust what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::read what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::swap what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::watch what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::unwatch what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::inspect what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::evict what) const;
+
+    [[nodiscard]] std::unique_ptr<exchange> set_watch(seam::cell_key const& key, bool on) const;
+    void append_claim(command& to, seam::claim const& wanted) const;
+    [[nodiscard]] std::string info_of(seam::claim const& wanted) const;
+
+    key_space keys_;
+    std::string client_;  ///< the client's id in hexadecimal digits
+    std::string label_;
+    std::string host_and_pid_;  ///< as they stand in an info
+    seam::client_id id_;
+};
+
+/// Texts one after the other, each with its length before it.
+void append_netstring(std::string& to, std::string_view text);
+/// The next one, taken away from `from`. Throws `garbled`.
+[[nodiscard]] std::string_view take_netstring(std::string_view& from);
+
+/// Lists names: finds their records, asks for each, and sorts.
+[[nodiscard]] std::unique_ptr<exchange> list(native_layout const& in, seam::inspect what);
+
+}  // namespace holdfast::stores::redis

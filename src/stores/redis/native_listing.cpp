@@ -1,0 +1,190 @@
+// Listings of the native layout: SCAN for the records, a script for each, sorted by name.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "stores/redis/native_layout.hpp"
+#include "stores/redis/replies.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t names_per_page = 200;
+constexpr unsigned keys_per_scan = 1000;
+
+claim_info read_claim(answer_reader& in, seam::store_time now) {
+    constexpr std::size_t fields = 7;
+    in.array(fields);
+    claim_info out;
+    out.id = in.text();
+    out.token = in.number(largest_number) << 8;
+    out.mode = read_mode(in);
+    out.permits = read_count(in);
+    auto const since = read_time(in);
+    auto const expires = read_time(in);
+    auto info = in.text();
+    out.owner = take_netstring(info);
+    out.label = take_netstring(info);
+    out.host = take_netstring(info);
+    auto const pid = base::parse_number(take_netstring(info), INT64_MAX);
+    auto const actor = take_netstring(info);
+    out.value = take_netstring(info);
+    if (!pid) throw garbled{"what is said of a claim makes no sense"};
+    out.pid = static_cast<std::int64_t>(*pid);
+    if (out.owner.empty())
+        out.owner = out.id.substr(0, out.id.find('-')) + "/" + std::string{actor};
+    out.age = std::chrono::duration_cast<milliseconds>(now - since);
+    out.lease_left =
+        std::max(milliseconds{0}, std::chrono::duration_cast<milliseconds>(expires - now));
+    out.arrival = static_cast<std::uint64_t>(since.time_since_epoch().count());
+    return out;
+}
+
+seam::listed read_name(answer_reader& in, seam::store_time now) {
+    seam::listed out;
+    out.name = in.text();
+    out.kind = read_kind(in);
+    auto const limit = in.number(largest_number);
+    if (out.kind == lock_kind::semaphore) out.limit = limit;
+    out.cell = in.text();
+    for (auto* const claims : {&out.holders, &out.waiters})
+        for (auto left = in.array(); left > 0; --left)
+            claims->push_back(read_claim(in, now));
+    return out;
+}
+
+/// Finds the records first, by two cursors at once; then asks for those of one page. A record whose
+/// key holds a hash has a name that only the record knows, so such records are asked for each time.
+class listing final : public exchange {
+public:
+    listing(native_layout const& in, seam::inspect what) : in_{in}, what_{std::move(what)} {
+        if (what_.exact) {
+            for (bool const condition : {false, true})
+                outbox.push_back(in_.call(scripts::inspect, what_.prefix, condition));
+        } else {
+            for (std::size_t space = 0; space < patterns_.size(); ++space) {
+                patterns_[space] = in_.keys().pattern(what_.prefix, space == 1);
+                scan(space, "0");
+            }
+        }
+    }
+
+    void on_answer(std::size_t which, answer const& what) override {
+        answer_reader in{what};
+        if (which < scans_.size()) {
+            on_scanned(scans_[which], in);
+        } else {
+            on_inspected(in);
+        }
+    }
+
+    seam::reply finish() override {
+        std::ranges::sort(found_, [](seam::listed const& one, seam::listed const& other) {
+            bool const first = one.kind == lock_kind::condition;
+            bool const second = other.kind == lock_kind::condition;
+            return std::tie(one.name, first) < std::tie(other.name, second);
+        });
+        seam::page out;
+        for (auto& it : found_) {
+            bool const new_name = out.names.empty() || out.names.back().name != it.name;
+            bool const beyond = !last_.empty() && it.name > last_;
+            if (!what_.exact && (beyond || (new_name && names_ == names_per_page))) {
+                more_ = true;
+                break;
+            }
+            if (new_name) ++names_;
+            out.names.push_back(std::move(it));
+        }
+        if (more_) out.next = out.names.empty() ? last_ : out.names.back().name;
+        return {now_, std::move(out)};
+    }
+
+private:
+    void scan(std::size_t space, std::string_view cursor) {
+        command out{"SCAN"};
+        out << cursor << "MATCH" << patterns_[space] << "COUNT" << keys_per_scan;
+        outbox.push_back(std::move(out));
+        scans_.push_back(space);
+        ++scanning_;
+    }
+
+    void on_scanned(std::size_t space, answer_reader& in) {
+        in.array(2);
+        std::string const cursor{in.text()};
+        for (auto left = in.array(); left > 0; --left)
+            records_.emplace(in.text());
+        --scanning_;
+        if (cursor != "0") return scan(space, cursor);
+        if (scanning_ == 0) ask_for_page();
+    }
+
+    void ask_for_page() {
+        std::vector<std::pair<std::string_view, std::string_view>> plain;  // name, record
+        std::vector<std::string_view> hidden;
+        for (auto const& record : records_) {
+            auto const tag = in_.keys().tag_in(record);
+            if (tag.empty()) continue;
+            if (!is_plain_tag(tag)) {
+                hidden.push_back(record);
+            } else if (tag.starts_with(what_.prefix) && tag > what_.after) {
+                plain.emplace_back(tag, record);
+            }
+        }
+        std::ranges::sort(plain);
+        std::size_t names = 0;
+        std::string_view last;
+        for (auto const& [name, record] : plain) {
+            if (name != last && names++ == names_per_page) {
+                last_ = last;
+                more_ = true;
+                break;
+            }
+            last = name;
+            hidden.push_back(record);
+        }
+        for (auto const record : hidden)
+            outbox.push_back(in_.call(scripts::inspect, std::string{record}, std::string_view{}));
+        // A page without names still has to tell the time.
+        if (hidden.empty()) outbox.push_back(in_.call(scripts::inspect, what_.prefix, false));
+    }
+
+    void on_inspected(answer_reader& in) {
+        auto const head = read_head(in);
+        if (now_ == seam::store_time{}) now_ = head.now;
+        if (head.word == "none") return;
+        if (head.word != "name") unknown_word(head.word);
+        auto it = read_name(in, head.now);
+        bool const wanted = what_.exact
+                                ? it.name == what_.prefix
+                                : it.name.starts_with(what_.prefix) && it.name > what_.after;
+        if (wanted) found_.push_back(std::move(it));
+    }
+
+    native_layout const& in_;
+    seam::inspect what_;
+    std::array<std::string, 2> patterns_;  ///< of the names, and of the conditions
+    std::vector<std::size_t> scans_;       ///< which space each of the first commands scans
+    std::size_t scanning_{0};
+    std::set<std::string> records_;
+    std::vector<seam::listed> found_;
+    std::size_t names_{0};
+    std::string last_;  ///< the last name that this page may hold; empty: no bound
+    bool more_{false};
+    seam::store_time now_{};
+};
+
+}  // namespace
+
+std::unique_ptr<exchange> list(native_layout const& in, seam::inspect what) {
+    return std::make_unique<listing>(in, std::move(what));
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,238 @@
+// The layout of many other clients: one string per lock, whose value tells who holds it. Exclusive
+// locks only; who waits tries again.
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "stores/redis/keys.hpp"
+#include "stores/redis/layout.hpp"
+#include "stores/redis/replies.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view default_prefix = "holdfast:";
+constexpr unsigned keys_per_scan = 1000;
+
+// What a value of ours says: <claim id>:<sequence>, with ":kept" behind it under a minimum hold.
+claim_info read_holder(std::string_view value, bool ours, std::int64_t time_left) {
+    claim_info out;
+    out.lease_left = milliseconds{std::max<std::int64_t>(0, time_left)};
+    if (!ours) {
+        out.owner = "another client";
+        return out;
+    }
+    auto const colon = value.find(':');
+    auto const rest = colon == std::string_view::npos ? value : value.substr(colon + 1);
+    auto const number = base::parse_number(rest.substr(0, rest.find(':')), largest_number);
+    if (!number) throw garbled{"a value of ours makes no sense"};
+    out.id = value.substr(0, colon);
+    out.owner = out.id.substr(0, out.id.find('-'));
+    out.token = *number << 8;
+    return out;
+}
+
+/// Finds keys, asks for each, and leaves out what is not ours: other strings are no locks.
+class plain_listing final : public several {
+public:
+    explicit plain_listing(seam::inspect what) : what_{std::move(what)} {
+        if (what_.exact) {
+            ask_for(what_.prefix);
+        } else {
+            scan("0");
+        }
+    }
+
+    void on_answer(std::size_t which, answer const& what) override {
+        answer_reader in{what};
+        if (which < scans_) {
+            on_scanned(in);
+        } else {
+            on_inspected(which - scans_, in);
+        }
+    }
+
+    seam::reply finish() override { return {now_, std::move(page_)}; }
+
+private:
+    void scan(std::string_view cursor) {
+        command out{"SCAN"};
+        out << cursor << "MATCH" << escaped(what_.prefix) + "*"
+            << "COUNT" << keys_per_scan << "TYPE"
+            << "string";
+        outbox.push_back(std::move(out));
+        ++scans_;
+    }
+
+    void ask_for(std::string name) {
+        command out{scripts::plain_inspect, 1};
+        out << name;
+        outbox.push_back(std::move(out));
+        names_.push_back(std::move(name));
+    }
+
+    void on_scanned(answer_reader& in) {
+        in.array(2);
+        std::string const cursor{in.text()};
+        for (auto left = in.array(); left > 0; --left)
+            keys_.emplace(in.text());
+        if (cursor != "0") return scan(cursor);
+        for (auto const& key : keys_)
+            ask_for(key);
+        if (keys_.empty()) ask_for(what_.prefix);  // a page without names still tells the time
+    }
+
+    void on_inspected(std::size_t which, answer_reader& in) {
+        auto const head = head_of(in);
+        if (head.word == "none") return;
+        if (head.word != "held") unknown_word(head.word);
+        auto const value = in.text();
+        auto const left = in.integer();
+        bool const ours = in.number(1) == 1;
+        if (!ours && !what_.exact) return;
+        seam::listed it;
+        it.name = names_[which];
+        it.holders.push_back(read_holder(value, ours, left));
+        page_.names.push_back(std::move(it));
+    }
+
+    seam::inspect what_;
+    std::size_t scans_{0};
+    std::set<std::string> keys_;
+    std::vector<std::string> names_;  ///< asked for, in order
+    seam::page page_;
+};
+
+class plain_layout final : public layout {
+public:
+    explicit plain_layout(std::string prefix)
+        : prefix_{std::move(prefix)}, mark_{prefix_ + "mark"} {}
+
+    [[nodiscard]] seam::capabilities abilities() const override {
+        return {.hand_over = false, .push = false, .atomic_multi = false, .line_is_fifo = false};
+    }
+
+    [[nodiscard]] std::unique_ptr<exchange> begin(seam::request what) const override {
+        return std::visit([this](auto& verb) { return apply(std::move(verb)); }, what);
+    }
+
+private:
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::hello) const {
+        return ask(command{"TIME"}, read_server_time);
+    }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::submit what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::settle what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::renew what) const;
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::inspect what) const {
+        return std::make_unique<plain_listing>(std::move(what));
+    }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::evict what) const;
+    // Nobody tells us of changes; the engine polls.
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::watch) const {
+        return apply(seam::hello{});
+    }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::unwatch) const {
+        return apply(seam::hello{});
+    }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::convert) const { return no("conversion"); }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::adjust) const { return no("semaphores"); }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::read) const { return no("cells"); }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::swap) const { return no("cells"); }
+
+    [[nodiscard]] static std::unique_ptr<exchange> no(std::string_view what) {
+        return refuse(errc::unsupported,
+                      "the layout 'plain' has exclusive locks without an order "
+                      "only, no " +
+                          std::string{what} + "; leave 'layout' out of the store URL for all else");
+    }
+    [[nodiscard]] std::unique_ptr<exchange> fault_of(seam::claim_spec const& spec) const;
+    [[nodiscard]] std::string bar(seam::claim const& of) const {
+        return prefix_ + "bar:{" + of.name() + "}:" + seam::to_string(of.id);
+    }
+
+    std::string prefix_;
+    std::string mark_;
+};
+
+std::unique_ptr<exchange> plain_layout::fault_of(seam::claim_spec const& spec) const {
+    if (spec.kind != lock_kind::lock) return no(std::string{to_string(spec.kind)} + "s");
+    if (spec.mode != claim_mode::exclusive) return no("shared holds");
+    if (spec.joins) return no("holds that several claims share");
+    if (spec.order == ordering::fair) return no("fair order");
+    if (spec.name.find_first_of("{}") != std::string::npos)
+        return refuse(errc::bad_name,
+                      "in the layout 'plain' a name is a key as it is, and braces "
+                      "in a key mean something to Redis: '" +
+                          spec.name + "'");
+    if (spec.name == mark_)
+        return refuse(errc::bad_name, "'" + spec.name + "' is a key of the store itself");
+    return nullptr;
+}
+
+std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
+    if (what.claims.size() != 1) return no("several names at once");
+    auto const& wanted = what.claims.front();
+    if (auto fault = fault_of(*wanted.spec)) return fault;
+    constexpr unsigned keys = 3;
+    command out{scripts::plain_acquire, keys};
+    out << wanted.name() << mark_ << bar(wanted) << seam::to_string(wanted.id)
+        << wanted.spec->lease.count() << what.not_after.time_since_epoch().count();
+    return ask(std::move(out), [claims = std::move(what.claims)](answer_reader& in) -> seam::reply {
+        auto const head = read_head(in);
+        if (head.word == "granted") {
+            seam::granted all;
+            all.grants.push_back(read_grant(in));
+            return {head.now, std::move(all)};
+        }
+        if (head.word != "refused") unknown_word(head.word);
+        return {head.now, read_refused(in, claims)};
+    });
+}
+
+std::unique_ptr<exchange> plain_layout::apply(seam::settle what) const {
+    auto out = std::make_unique<settle_exchange>(what.claims.size());
+    for (auto const& it : what.claims) {
+        if (auto fault = fault_of(*it.spec)) return fault;
+        command one{scripts::plain_release, 2};
+        one << it.name() << bar(it) << seam::to_string(it.id) << what.keep_for.count()
+            << std::max<std::int64_t>(0, what.bar_until.time_since_epoch().count());
+        out->outbox.push_back(std::move(one));
+    }
+    return out;
+}
+
+std::unique_ptr<exchange> plain_layout::apply(seam::renew what) const {
+    std::vector<renew_exchange::group> groups;
+    for (std::size_t i = 0; i < what.items.size(); ++i)
+        groups.push_back({i});
+    auto out = std::make_unique<renew_exchange>(what.items.size(), std::move(groups));
+    for (auto const& it : what.items) {
+        command one{scripts::plain_renew, 1};
+        one << it.subject.name() << seam::to_string(it.subject.id) << it.lease.count();
+        out->outbox.push_back(std::move(one));
+    }
+    return out;
+}
+
+std::unique_ptr<exchange> plain_layout::apply(seam::evict what) const {
+    auto out = std::make_unique<evict_exchange>();
+    command one{scripts::plain_evict, 1};
+    one << what.name << (what.only ? seam::to_string(*what.only) : std::string{})
+        << (what.force ? 1 : 0);
+    out->outbox.push_back(std::move(one));
+    return out;
+}
+
+}  // namespace
+
+std::unique_ptr<layout> make_plain_layout(settings const& wanted, seam::identity const&) {
+    return std::make_unique<plain_layout>(wanted.has_prefix ? wanted.prefix
+                                                            : std::string{default_prefix});
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,173 @@
+#include "stores/redis/replies.hpp"
+
+#include <array>
+#include <utility>
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+class refused_request final : public exchange {
+public:
+    explicit refused_request(base::error const& why) { on_failure(0, why); }
+    void on_answer(std::size_t, answer const&) override {}
+    seam::reply finish() override { return {}; }
+};
+
+seam::store_time moment(std::uint64_t microseconds) {
+    return seam::store_time{seam::store_clock::duration{microseconds}};
+}
+
+}  // namespace
+
+seam::store_time read_time(answer_reader& from) { return moment(from.number(largest_number)); }
+
+std::chrono::milliseconds read_span(answer_reader& from) {
+    return std::chrono::milliseconds{from.number(largest_number)};
+}
+
+std::uint32_t read_count(answer_reader& from) {
+    return static_cast<std::uint32_t>(from.number(UINT32_MAX));
+}
+
+seam::grant read_grant(answer_reader& from) {
+    seam::grant out;
+    out.number = seam::sequence{from.number(largest_number)};
+    out.began = read_time(from);
+    out.contended = from.number(1) == 1;
+    return out;
+}
+
+lock_kind read_kind(answer_reader& from) {
+    return static_cast<lock_kind>(from.number(static_cast<std::uint64_t>(lock_kind::election)));
+}
+
+claim_mode read_mode(answer_reader& from) {
+    return static_cast<claim_mode>(from.number(static_cast<std::uint64_t>(claim_mode::permits)));
+}
+
+reply_head read_head(answer_reader& from) {
+    auto const elements = from.array();
+    constexpr std::size_t head = 2;
+    if (elements < head) throw garbled{"an answer of a script is shorter than it should be"};
+    auto const now = read_time(from);
+    return {now, from.text(), elements - head};
+}
+
+void unknown_word(std::string_view word) {
+    throw garbled{"a script answered '" + std::string{word.substr(0, 40)} + "'"};
+}
+
+seam::refused read_refused(answer_reader& from, seam::claim_list const& claims) {
+    auto const why = from.text();
+    seam::refused out;
+    out.blocked_for = read_span(from);
+    out.index = from.number(largest_number);
+    if (!claims.empty() && out.index >= claims.size()) throw garbled{"no such claim was sent"};
+    auto const spec = claims.empty() ? nullptr : claims[out.index].spec;
+    auto const name = spec == nullptr ? std::string{"it"} : "'" + spec->name + "'";
+    if (why == "busy") {
+        out.why = seam::refusal::busy;
+    } else if (why == "too_late") {
+        out.why = seam::refusal::too_late;
+    } else if (why == "gone") {
+        out.why = seam::refusal::gone;
+        out.text = "the claim to convert is not held";
+    } else if (why == "would_deadlock") {
+        out.why = seam::refusal::would_deadlock;
+        out.text =
+            "a hold can be made weaker, not stronger: two that wait to be stronger would wait for "
+            "each other";
+    } else if (why == "kind") {
+        out.why = seam::refusal::kind_mismatch;
+        out.text = name + " is in use as a " + to_string(read_kind(from));
+        if (spec != nullptr) out.text += std::string{", not as a "} + to_string(spec->kind);
+    } else if (why == "limit") {
+        out.why = seam::refusal::limit_mismatch;
+        out.text = name + " was declared with a limit of " + std::to_string(read_count(from));
+        if (spec != nullptr) out.text += ", not " + std::to_string(spec->limit);
+    } else {
+        unknown_word(why);
+    }
+    return out;
+}
+
+void settle_exchange::on_answer(std::size_t which, answer const& what) {
+    answer_reader in{what};
+    auto const head = head_of(in);
+    if (head.word != "released" && head.word != "gone") unknown_word(head.word);
+    out_.endings[which] = head.word == "gone" ? seam::ending::gone : seam::ending::released;
+}
+
+namespace {
+
+seam::renewal read_renewal(std::string_view word, answer_reader& in) {
+    seam::renewal out;
+    if (word == "alive") {
+        out.now = seam::renewal::status::alive;
+        out.held = read_grant(in);
+        return out;
+    }
+    if (word == "waiting") {
+        out.now = seam::renewal::status::waiting;
+    } else if (word != "gone") {
+        unknown_word(word);
+    }
+    out.blocked_for = read_span(in);
+    in.skip();
+    in.skip();
+    return out;
+}
+
+}  // namespace
+
+renew_exchange::renew_exchange(std::size_t claims, std::vector<group> groups)
+    : groups_{std::move(groups)} {
+    out_.items.assign(claims, seam::renewal{.now = seam::renewal::status::waiting});
+}
+
+void renew_exchange::on_answer(std::size_t which, answer const& what) {
+    answer_reader in{what};
+    auto const head = head_of(in);
+    auto const& places = groups_[which];
+    constexpr std::size_t fields = 4;
+    if (head.word == "renewed" && head.more == fields * places.size()) {
+        for (auto const place : places)
+            out_.items[place] = read_renewal(in.text(), in);
+    } else if (places.size() == 1) {
+        out_.items[places.front()] = read_renewal(head.word, in);
+    } else {
+        unknown_word(head.word);
+    }
+    ++answered_;
+}
+
+void renew_exchange::on_failure(std::size_t, base::error const& why) {
+    if (!first_failure_) first_failure_ = why;
+}
+
+seam::reply renew_exchange::finish() {
+    if (answered_ == 0 && first_failure_) return {{}, seam::failure{std::move(*first_failure_)}};
+    return {now_, std::move(out_)};
+}
+
+void evict_exchange::on_answer(std::size_t, answer const& what) {
+    answer_reader in{what};
+    auto const head = head_of(in);
+    if (head.word != "evicted") unknown_word(head.word);
+    out_.count += read_count(in);
+}
+
+seam::reply read_server_time(answer_reader& from) {
+    from.array(2);
+    constexpr std::uint64_t million = 1'000'000;
+    auto const seconds = from.number(largest_number / million);
+    auto const rest = from.number(million);
+    return {moment(seconds * million + rest), seam::done{}};
+}
+
+std::unique_ptr<exchange> refuse(errc why, std::string words) {
+    return std::make_unique<refused_request>(base::error{why, std::move(words)});
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,125 @@
+// The parts of answers that all scripts have in common.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "seam/reply.hpp"
+#include "stores/redis/answer.hpp"
+#include "stores/redis/exchange.hpp"
+
+namespace holdfast::stores::redis {
+
+/// Lua counts exactly up to here; nothing that a script answers is larger.
+inline constexpr std::uint64_t largest_number = 1ULL << 53;
+
+[[nodiscard]] seam::store_time read_time(answer_reader& from);
+[[nodiscard]] std::chrono::milliseconds read_span(answer_reader& from);
+[[nodiscard]] std::uint32_t read_count(answer_reader& from);
+/// Sequence, beginning, contended.
+[[nodiscard]] seam::grant read_grant(answer_reader& from);
+[[nodiscard]] lock_kind read_kind(answer_reader& from);
+[[nodiscard]] claim_mode read_mode(answer_reader& from);
+
+/// The beginning of every answer of a script.
+struct reply_head {
+    seam::store_time now;
+    std::string_view word;
+    std::size_t more{0};  ///< how many elements follow
+};
+[[nodiscard]] reply_head read_head(answer_reader& from);
+
+/// Throws `garbled`: the script said a word that it does not have.
+[[noreturn]] void unknown_word(std::string_view word);
+
+/// What follows "refused". `claims` are those of the request, in order.
+[[nodiscard]] seam::refused read_refused(answer_reader& from, seam::claim_list const& claims);
+
+/// The answer to TIME.
+[[nodiscard]] seam::reply read_server_time(answer_reader& from);
+
+/// A request of several commands. Its time is that of the first answer: no later than any other's.
+class several : public exchange {
+protected:
+    reply_head head_of(answer_reader& in) {
+        auto const head = read_head(in);
+        if (now_ == seam::store_time{}) now_ = head.now;
+        return head;
+    }
+
+    seam::store_time now_{};
+};
+
+/// Ends of claims, one answer for each.
+class settle_exchange final : public several {
+public:
+    explicit settle_exchange(std::size_t claims) { out_.endings.resize(claims); }
+    void on_answer(std::size_t which, answer const& what) override;
+    seam::reply finish() override { return {now_, std::move(out_)}; }
+
+private:
+    seam::settled out_;
+};
+
+/// Renewals, one answer for each group of claims. What fails for one name is known for the others:
+/// the failed ones are reported as waiting, which for a held claim proves nothing and so counts as no
+/// answer.
+class renew_exchange final : public several {
+public:
+    using group = std::vector<std::size_t>;  ///< places in the request
+
+    renew_exchange(std::size_t claims, std::vector<group> groups);
+    void on_answer(std::size_t which, answer const& what) override;
+    void on_failure(std::size_t which, base::error const& why) override;
+    seam::reply finish() override;
+
+private:
+    std::vector<group> groups_;
+    seam::renewed out_;
+    std::size_t answered_{0};
+    std::optional<base::error> first_failure_;
+};
+
+/// Evictions, added up.
+class evict_exchange final : public several {
+public:
+    void on_answer(std::size_t which, answer const& what) override;
+    seam::reply finish() override { return {now_, out_}; }
+
+private:
+    seam::evicted out_;
+};
+
+/// A request of one command.
+template <class Decode>
+class single final : public exchange {
+public:
+    single(command what, Decode decode) : decode_{std::move(decode)} {
+        outbox.push_back(std::move(what));
+    }
+    void on_answer(std::size_t, answer const& what) override {
+        answer_reader in{what};
+        reply_ = decode_(in);
+    }
+    seam::reply finish() override { return std::move(reply_); }
+
+private:
+    Decode decode_;
+    seam::reply reply_;
+};
+
+template <class Decode>
+[[nodiscard]] std::unique_ptr<exchange> ask(command what, Decode decode) {
+    return std::make_unique<single<Decode>>(std::move(what), std::move(decode));
+}
+
+/// A request that the layout does not have: it fails without a word to the server.
+[[nodiscard]] std::unique_ptr<exchange> refuse(errc why, std::string words);
+
+}  // namespace holdfast::stores::redis

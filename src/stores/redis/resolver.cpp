@@ -1,0 +1,106 @@
+#include "stores/redis/resolver.hpp"
+
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <netdb.h>
+
+namespace holdfast::stores::redis {
+
+struct resolver::question {
+    std::string host;
+    std::string port;
+    std::mutex mutex;                // guards what follows
+    std::function<void()> answered;  ///< empty when nobody wants to know any more
+    bool done{false};
+    std::string why;
+    std::vector<address> found;
+};
+
+namespace {
+
+std::vector<address> look_up(std::string const& host, std::string const& port, int flags,
+                             int& result) {
+    addrinfo wanted{};
+    wanted.ai_family = AF_UNSPEC;
+    wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = flags | AI_NUMERICSERV;
+    addrinfo* first = nullptr;
+    result = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &first);
+    std::vector<address> out;
+    if (result != 0) return out;
+    for (auto const* it = first; it != nullptr; it = it->ai_next) {
+        address one;
+        if (it->ai_addrlen > sizeof one.bytes) continue;
+        std::memcpy(&one.bytes, it->ai_addr, it->ai_addrlen);
+        one.length = it->ai_addrlen;
+        out.push_back(one);
+    }
+    ::freeaddrinfo(first);
+    return out;
+}
+
+// The threads of a library take no signals of the program's.
+class signals_blocked {
+public:
+    signals_blocked() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~signals_blocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    signals_blocked(signals_blocked const&) = delete;
+    signals_blocked& operator=(signals_blocked const&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
+}  // namespace
+
+resolver::resolver(std::string const& host, std::uint16_t port, std::function<void()> answered)
+    : question_{std::make_shared<question>()} {
+    question_->host = host;
+    question_->port = std::to_string(port);
+    int result = 0;
+    question_->found = look_up(host, question_->port, AI_NUMERICHOST, result);
+    if (result == 0) {
+        question_->done = true;
+        return;
+    }
+    question_->answered = std::move(answered);
+    signals_blocked const while_starting;
+    std::thread{[its = question_] {
+        int outcome = 0;
+        auto found = look_up(its->host, its->port, AI_ADDRCONFIG, outcome);
+        if (outcome != 0) found = look_up(its->host, its->port, 0, outcome);
+        std::lock_guard const guard{its->mutex};
+        its->done = true;
+        its->found = std::move(found);
+        if (outcome != 0)
+            its->why = "the host '" + its->host + "' is not known: " + ::gai_strerror(outcome);
+        if (its->answered) its->answered();
+    }}.detach();
+}
+
+resolver::~resolver() {
+    std::lock_guard const guard{question_->mutex};
+    question_->answered = nullptr;
+}
+
+bool resolver::ready() const {
+    std::lock_guard const guard{question_->mutex};
+    return question_->done;
+}
+
+std::vector<address> resolver::take(std::string& why) {
+    std::lock_guard const guard{question_->mutex};
+    why = question_->why;
+    return std::move(question_->found);
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,41 @@
+// Finds the addresses of a host without holding anybody up.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <sys/socket.h>
+
+namespace holdfast::stores::redis {
+
+struct address {
+    sockaddr_storage bytes{};
+    socklen_t length{0};
+
+    [[nodiscard]] int family() const noexcept { return bytes.ss_family; }
+};
+
+/// One question. A host that is a number is answered at once; a name is looked up on a thread of
+/// its own, which may outlive the object when the name service is slow.
+class resolver {
+public:
+    /// `answered` is called on that thread, at the latest when the object ends; it must only wake.
+    resolver(std::string const& host, std::uint16_t port, std::function<void()> answered);
+    ~resolver();
+    resolver(resolver const&) = delete;
+    resolver& operator=(resolver const&) = delete;
+
+    /// Whether the answer is there.
+    [[nodiscard]] bool ready() const;
+
+    /// The addresses, in the order to try; what went wrong in `why` when there is none.
+    [[nodiscard]] std::vector<address> take(std::string& why);
+
+private:
+    struct question;
+    std::shared_ptr<question> question_;
+};
+
+}  // namespace holdfast::stores::redis

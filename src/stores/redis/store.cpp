@@ -1,0 +1,47 @@
+// redis: a store for many machines, in one Redis or Valkey server.
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "stores/redis/link.hpp"
+#include "stores/redis/settings.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+class store final : public seam::store {
+public:
+    explicit store(seam::store_context context)
+        : link_{settings::parse(context.url), context.self, context.sink, std::move(context.log)} {}
+
+    seam::capabilities abilities() const override { return link_.abilities(); }
+
+    std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override try {
+        return link_.send(id, std::move(what));
+    } catch (std::bad_alloc const&) {
+        return seam::reply{{}, seam::failure{{errc::store_unavailable, "no memory is left"}}};
+    }
+
+    void drive(base::instant until) override { link_.drive(until); }
+    void interrupt() noexcept override { link_.interrupt(); }
+    void shut() noexcept override { link_.shut(); }
+    void abandon_in_child() noexcept override { link_.abandon(); }
+
+private:
+    link link_;
+};
+
+std::unique_ptr<seam::store> make(seam::store_context context) {
+    return std::make_unique<store>(std::move(context));
+}
+
+}  // namespace
+
+}  // namespace holdfast::stores::redis
+
+extern "C" [[gnu::visibility("default")]] holdfast::seam::store_module const*
+holdfast_store_redis_v1() {
+    static constexpr holdfast::seam::store_module it{&holdfast::stores::redis::make};
+    return &it;
+}

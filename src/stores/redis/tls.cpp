@@ -1,0 +1,153 @@
+#include "stores/redis/tls.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <stdexcept>
+#include <system_error>
+
+#include <arpa/inet.h>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+struct closer {
+    void operator()(SSL_CTX* it) const noexcept { ::SSL_CTX_free(it); }
+    void operator()(SSL* it) const noexcept { ::SSL_free(it); }
+};
+
+std::string last_words() {
+    auto const code = ::ERR_get_error();
+    ::ERR_clear_error();
+    if (code == 0) return "no reason is given";
+    auto const* const words = ::ERR_reason_error_string(code);
+    return words != nullptr ? words : "error " + std::to_string(code);
+}
+
+[[noreturn]] void refuse(std::string words) { throw std::runtime_error{std::move(words)}; }
+
+bool is_number(std::string const& host) {
+    in6_addr any;
+    return ::inet_pton(AF_INET, host.c_str(), &any) == 1 ||
+           ::inet_pton(AF_INET6, host.c_str(), &any) == 1;
+}
+
+using context_ptr = std::unique_ptr<SSL_CTX, closer>;
+
+context_ptr make_context(tls_settings const& how) {
+    ::ERR_clear_error();
+    context_ptr out{::SSL_CTX_new(::TLS_client_method())};
+    if (out == nullptr) refuse("TLS cannot be used: " + last_words());
+    ::SSL_CTX_set_min_proto_version(out.get(), TLS1_2_VERSION);
+    ::SSL_CTX_set_mode(out.get(),
+                       SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    if (how.insecure) {
+        ::SSL_CTX_set_verify(out.get(), SSL_VERIFY_NONE, nullptr);
+    } else {
+        ::SSL_CTX_set_verify(out.get(), SSL_VERIFY_PEER, nullptr);
+        bool const trusts =
+            how.authorities.empty()
+                ? ::SSL_CTX_set_default_verify_paths(out.get()) == 1
+                : ::SSL_CTX_load_verify_locations(out.get(), how.authorities.c_str(), nullptr) == 1;
+        if (!trusts)
+            refuse("the certificates to trust ('ca' = '" + how.authorities +
+                   "') cannot be used: " + last_words());
+    }
+    if (how.certificate.empty()) return out;
+    if (::SSL_CTX_use_certificate_chain_file(out.get(), how.certificate.c_str()) != 1)
+        refuse("the certificate '" + how.certificate + "' cannot be used: " + last_words());
+    if (::SSL_CTX_use_PrivateKey_file(out.get(), how.key.c_str(), SSL_FILETYPE_PEM) != 1)
+        refuse("the key '" + how.key + "' cannot be used: " + last_words());
+    return out;
+}
+
+}  // namespace
+
+struct tls_session::state {
+    context_ptr context;
+    std::unique_ptr<SSL, closer> session;
+
+    stream_step judge(int result) {
+        stream_step out;
+        if (result > 0) {
+            out.bytes = static_cast<std::size_t>(result);
+            return out;
+        }
+        auto const number = errno;
+        switch (::SSL_get_error(session.get(), result)) {
+        case SSL_ERROR_WANT_READ: break;
+        case SSL_ERROR_WANT_WRITE: out.wants_write = true; break;
+        case SSL_ERROR_ZERO_RETURN: out.closed = true; break;
+        case SSL_ERROR_SYSCALL:
+            out.trouble = number != 0 ? std::system_category().message(number)
+                                      : "the connection was cut in the middle of TLS";
+            break;
+        default: out.trouble = failure();
+        }
+        ::ERR_clear_error();
+        return out;
+    }
+
+    std::string failure() {
+        auto const verdict = ::SSL_get_verify_result(session.get());
+        if (verdict != X509_V_OK) {
+            ::ERR_clear_error();
+            return std::string{"the server's certificate is not taken: "} +
+                   ::X509_verify_cert_error_string(verdict) +
+                   "; see the options 'ca' and 'servername' of the store URL";
+        }
+        return "TLS failed: " + last_words() + "; is it a server for rediss:?";
+    }
+};
+
+tls_session::tls_session(tls_settings const& how, std::string const& host, int socket)
+    : state_{std::make_unique<state>()} {
+    state_->context = make_context(how);
+    state_->session.reset(::SSL_new(state_->context.get()));
+    auto* const session = state_->session.get();
+    if (session == nullptr || ::SSL_set_fd(session, socket) != 1)
+        refuse("TLS cannot be used: " + last_words());
+    auto const& name = how.server_name.empty() ? host : how.server_name;
+    if (is_number(name)) {
+        if (!how.insecure &&
+            ::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), name.c_str()) != 1)
+            refuse("TLS cannot check the address '" + name + "': " + last_words());
+    } else {
+        // What SSL_set_tlsext_host_name stands for, without its cast.
+        ::SSL_ctrl(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                   const_cast<char*>(name.c_str()));
+        if (!how.insecure && ::SSL_set1_host(session, name.c_str()) != 1)
+            refuse("TLS cannot check the host name '" + name + "': " + last_words());
+    }
+    ::SSL_set_connect_state(session);
+}
+
+tls_session::~tls_session() = default;
+
+stream_step tls_session::shake_hands() {
+    ::ERR_clear_error();
+    errno = 0;
+    return state_->judge(::SSL_do_handshake(state_->session.get()));
+}
+
+stream_step tls_session::read(std::span<char> into) {
+    ::ERR_clear_error();
+    errno = 0;
+    auto const most = static_cast<int>(std::min<std::size_t>(into.size(), INT_MAX));
+    return state_->judge(::SSL_read(state_->session.get(), into.data(), most));
+}
+
+stream_step tls_session::write(std::string_view bytes) {
+    if (bytes.empty()) return {};
+    ::ERR_clear_error();
+    errno = 0;
+    auto const most = static_cast<int>(std::min<std::size_t>(bytes.size(), INT_MAX));
+    return state_->judge(::SSL_write(state_->session.get(), bytes.data(), most));
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,71 @@
+// redis:, rediss: and redis+unix: a private server, shared by the tests of one process and emptied
+// for each.
+#include <cstdlib>
+#include <stdexcept>
+
+#include "conformance/context.hpp"
+#include "support/process.hpp"
+#include "support/redis_server.hpp"
+
+namespace holdfast::conformance {
+
+namespace {
+
+/// Started when the first test needs it, and kept until the process ends.
+support::redis_server& server_of(bool tls) {
+    if (!tls) {
+        static support::redis_server plain;
+        return plain;
+    }
+    static support::redis_server secure{{.tls = true}};
+    return secure;
+}
+
+class redis_context : public context {
+public:
+    explicit redis_context(support::redis_server& server) : server_{server} { begin_anew(); }
+    ~redis_context() override { server_.resume(); }
+
+    [[nodiscard]] std::string url() const override { return server_.url(); }
+    [[nodiscard]] abilities can() const override { return {.processes = true, .outage = true}; }
+
+    void silence() override { server_.stop(); }
+    void restore() override { server_.resume(); }
+    void begin_anew() override { server_.ask({"FLUSHALL"}); }
+
+    std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease) override {
+        support::process holder{{HOLDFAST_TEST_WORKER, url()}};
+        auto const answer =
+            holder.ask("acquire " + std::string{name} + " lease=" + std::to_string(lease.count()));
+        holder.kill();
+        constexpr std::string_view held = "held ";
+        if (!answer.starts_with(held)) throw std::runtime_error{"the holder says: " + answer};
+        return std::stoull(answer.substr(held.size()));
+    }
+
+protected:
+    support::redis_server& server_;
+};
+
+/// The tests put their own options behind the URL, so the certificate to trust is told as a program's
+/// environment would.
+class rediss_context final : public redis_context {
+public:
+    rediss_context() : redis_context{server_of(true)} {
+        ::setenv("SSL_CERT_FILE", server_.authority().c_str(), 1);
+    }
+};
+
+class socket_context final : public redis_context {
+public:
+    socket_context() : redis_context{server_of(false)} {}
+    [[nodiscard]] std::string url() const override { return "redis+unix:" + server_.socket_path(); }
+};
+
+registration const plain{"redis", [] { return std::make_unique<redis_context>(server_of(false)); }};
+registration const secure{"rediss", [] { return std::make_unique<rediss_context>(); }};
+registration const local{"redis_unix", [] { return std::make_unique<socket_context>(); }};
+
+}  // namespace
+
+}  // namespace holdfast::conformance

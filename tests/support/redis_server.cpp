@@ -1,0 +1,215 @@
+#include "support/redis_server.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/eventually.hpp"
+
+namespace holdfast::support {
+
+namespace {
+
+void require(bool met, char const* what) {
+    if (!met) throw std::system_error{errno, std::generic_category(), what};
+}
+
+std::uint16_t free_port() {
+    int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in any{};
+    any.sin_family = AF_INET;
+    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof any;
+    auto* const raw = static_cast<sockaddr*>(static_cast<void*>(&any));
+    bool const bound = ::bind(socket, raw, length) == 0 && ::getsockname(socket, raw, &length) == 0;
+    ::close(socket);
+    require(bound, "a free port");
+    return ntohs(any.sin_port);
+}
+
+/// Runs a program with its output in `log`; -1 when it cannot be started.
+pid_t spawn(std::vector<std::string> words, std::string const& log) {
+    std::vector<char*> arguments;
+    for (auto& word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    auto const parent = ::getpid();
+    auto const child = ::fork();
+    if (child != 0) return child;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(126);
+    int const out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int const in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::dup2(in, STDIN_FILENO);
+    ::dup2(out, STDOUT_FILENO);
+    ::dup2(out, STDERR_FILENO);
+    ::execvp(arguments.front(), arguments.data());
+    ::_exit(127);
+}
+
+void run(std::vector<std::string> const& words, std::string const& log) {
+    auto const child = spawn(words, log);
+    int status = 0;
+    if (child < 0 || ::waitpid(child, &status, 0) != child || status != 0)
+        throw std::runtime_error{"it failed, see " + log + ": " + words.front()};
+}
+
+/// A blocking connection, closed when the object ends.
+class wire {
+public:
+    explicit wire(std::string const& path)
+        : socket_{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+        sockaddr_un where{};
+        where.sun_family = AF_UNIX;
+        std::strncpy(where.sun_path, path.c_str(), sizeof where.sun_path - 1);
+        auto const* const raw = static_cast<sockaddr const*>(static_cast<void const*>(&where));
+        connected_ = ::connect(socket_, raw, sizeof where) == 0;
+    }
+    ~wire() { ::close(socket_); }
+    wire(wire const&) = delete;
+    wire& operator=(wire const&) = delete;
+
+    [[nodiscard]] bool is_connected() const noexcept { return connected_; }
+
+    void send(std::vector<std::string> const& words) const {
+        auto text = "*" + std::to_string(words.size()) + "\r\n";
+        for (auto const& word : words)
+            text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+        require(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
+                    static_cast<ssize_t>(text.size()),
+                "send to redis");
+    }
+
+    [[nodiscard]] std::string read() const {
+        auto const line = read_line();
+        auto const rest = line.substr(1);
+        if (line[0] == '+' || line[0] == ':') return rest;
+        if (line[0] == '$') return rest == "-1" ? "" : read_bytes(std::stoul(rest));
+        if (line[0] != '*') return line;
+        std::string out;
+        for (auto left = std::stol(rest); left > 0; --left)
+            out += (out.empty() ? "" : "\n") + read();
+        return out;
+    }
+
+private:
+    [[nodiscard]] char read_one() const {
+        char out = 0;
+        if (::recv(socket_, &out, 1, 0) != 1) throw std::runtime_error{"redis says nothing"};
+        return out;
+    }
+    [[nodiscard]] std::string read_line() const {
+        std::string out;
+        while (!out.ends_with("\r\n"))
+            out += read_one();
+        out.resize(out.size() - 2);
+        return out;
+    }
+    [[nodiscard]] std::string read_bytes(std::size_t count) const {
+        std::string out;
+        while (out.size() < count + 2)
+            out += read_one();
+        out.resize(count);
+        return out;
+    }
+
+    int socket_;
+    bool connected_{false};
+};
+
+}  // namespace
+
+redis_server::redis_server(redis_server_options options)
+    : options_{std::move(options)}, port_{free_port()} {
+    if (options_.tls) make_certificates();
+    start();
+}
+
+redis_server::~redis_server() { kill(); }
+
+std::string redis_server::url() const {
+    return (options_.tls ? "rediss://localhost:" : "redis://127.0.0.1:") + std::to_string(port_);
+}
+
+void redis_server::make_certificates() const {
+    auto const log = (place_.path() / "openssl.log").string();
+    auto const file = [&](char const* name) { return (place_.path() / name).string(); };
+    std::vector<std::string> const make{
+        "openssl", "req",   "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+        "-nodes",  "-days", "2"};
+    auto authority = make;
+    authority.insert(authority.end(), {"-subj", "/CN=holdfast test", "-keyout", file("ca.key"),
+                                       "-out", file("ca.pem")});
+    run(authority, log);
+    auto server = make;
+    server.insert(
+        server.end(),
+        {"-subj", "/CN=server", "-CA", file("ca.pem"), "-CAkey", file("ca.key"), "-addext",
+         "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=CA:FALSE",
+         "-keyout", file("server.key"), "-out", file("server.pem")});
+    run(server, log);
+}
+
+void redis_server::start() {
+    auto const port = std::to_string(port_);
+    std::vector<std::string> words{
+        "redis-server", "--bind", "127.0.0.1",    "--dir",       directory(),   "--save", "",
+        "--appendonly", "no",     "--unixsocket", socket_path(), "--databases", "1000"};
+    if (options_.tls) {
+        auto const at = directory() + "/";
+        words.insert(words.end(),
+                     {"--port", "0", "--tls-port", port, "--tls-cert-file", at + "server.pem",
+                      "--tls-key-file", at + "server.key", "--tls-ca-cert-file", at + "ca.pem",
+                      "--tls-auth-clients", "no"});
+    } else {
+        words.insert(words.end(), {"--port", port});
+    }
+    words.insert(words.end(), options_.arguments.begin(), options_.arguments.end());
+    id_ = spawn(words, directory() + "/log");
+    require(id_ > 0, "fork");
+    if (!eventually([this] { return answers(); }))
+        throw std::runtime_error{"redis-server does not answer; see " + directory() + "/log"};
+}
+
+bool redis_server::answers() const {
+    wire const it{socket_path()};
+    if (!it.is_connected()) return false;
+    it.send({"PING"});
+    auto const words = it.read();
+    return words == "PONG" || words.starts_with("-NOAUTH") || words.starts_with("-LOADING");
+}
+
+std::string redis_server::ask(std::vector<std::string> const& words) const {
+    wire const it{socket_path()};
+    if (!it.is_connected()) throw std::runtime_error{"redis cannot be reached"};
+    it.send(words);
+    return it.read();
+}
+
+void redis_server::stop() {
+    ::kill(id_, SIGSTOP);
+    int status = 0;
+    require(::waitpid(id_, &status, WUNTRACED) == id_ && WIFSTOPPED(status), "waitpid for a stop");
+}
+
+void redis_server::resume() { ::kill(id_, SIGCONT); }
+
+void redis_server::kill() noexcept {
+    if (id_ <= 0) return;
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+    id_ = -1;
+}
+
+}  // namespace holdfast::support

@@ -1,0 +1,57 @@
+// A private Redis server.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "support/temporary_directory.hpp"
+
+namespace holdfast::support {
+
+struct redis_server_options {
+    bool tls{false};                       ///< with a certificate for localhost and 127.0.0.1
+    std::vector<std::string> arguments{};  ///< further ones for redis-server
+};
+
+/// Listens on a port of 127.0.0.1 and on a UNIX socket, in a directory of its own. Killed when the
+/// object ends, and by the kernel when the thread that made it ends otherwise. Not thread-safe.
+class redis_server {
+public:
+    explicit redis_server(redis_server_options options = {});
+    ~redis_server();
+    redis_server(redis_server const&) = delete;
+    redis_server& operator=(redis_server const&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    [[nodiscard]] std::string socket_path() const { return (place_.path() / "socket").string(); }
+    /// The certificate to trust.
+    [[nodiscard]] std::string authority() const { return (place_.path() / "ca.pem").string(); }
+    [[nodiscard]] std::string directory() const { return place_.path().string(); }
+
+    /// redis:// or rediss:// with 127.0.0.1 or localhost.
+    [[nodiscard]] std::string url() const;
+
+    /// Sends one command over a connection of its own. Arrays come as lines, an error with its '-'.
+    std::string ask(std::vector<std::string> const& words) const;
+
+    /// Stops it with SIGSTOP and waits until it stands still.
+    void stop();
+    void resume();
+    /// Kills it with SIGKILL; `start` makes a new one with the same addresses.
+    void kill() noexcept;
+    void start();
+
+private:
+    void make_certificates() const;
+    [[nodiscard]] bool answers() const;
+
+    temporary_directory place_;
+    redis_server_options options_;
+    std::uint16_t port_{0};
+    pid_t id_{-1};
+};
+
+}  // namespace holdfast::support
