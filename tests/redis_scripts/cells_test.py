@@ -3,7 +3,7 @@
 import unittest
 
 from case import ALICE, BOB, CAROL, Case
-from store import BARRIER, ELECTION, LATCH, LOCK, LONG
+from store import BARRIER, ELECTION, LATCH, LOCK, LONG, compose
 
 
 class Cells(Case):
@@ -117,6 +117,16 @@ class Watching(Case):
         self.store.submit(self.claim(CAROL))
         self.assertEqual(self.told(ear), [])
         self.assertEqual(self.link.hlen(extra), 1)
+
+    def test_a_watch_forgets_those_that_ended(self):
+        script = compose("watch")
+        self.assertIn("60 * 1000000", script)
+        self.store._loaded["watch"] = self.link.script_load(script.replace("60 * 1000000", "60 * 1000"))  # 60 ms
+        for client in (ALICE, BOB):
+            self.store.watch(client, b"q")
+        self.store.wait_past(self.store.now + 60_000)
+        self.store.watch(CAROL, b"q")
+        self.assertEqual(self.link.hkeys(b"holdfast:name:{q}:extra"), [b"w" + CAROL.encode() + b"0"])
 
     def test_a_watch_of_another_kind_hears_nothing(self):
         ear = self.ear(ALICE)

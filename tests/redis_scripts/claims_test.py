@@ -141,10 +141,12 @@ class SharedMode(Case):
 
     def test_downgrade_lets_readers_in(self):
         writer, reader = self.claim(), self.reader(BOB)
+        ear = self.ear(BOB)
         token = self.store.submit(writer)[1]
         self.store.submit(reader, queue=True)
         reply = self.store.convert(writer, SHARED)
         self.assertEqual(reply[:2], ["converted", token])
+        self.assertEqual(self.told(ear)[0].split()[:2], ["granted", reader.id[17:]])
         self.assertEqual(self.store.convert(writer, SHARED)[0], "converted")
         self.assertEqual(self.store.renew(reader)[0], "alive")
         self.assertEqual(self.store.convert(reader, EXCLUSIVE)[:2], ["refused", "would_deadlock"])
@@ -223,6 +225,10 @@ class Joined(Case):
     def owned(self, client, owner="me", **how):
         return self.claim(client, joins=True, owner=owner, **how)
 
+    def lists(self):
+        """Of those who wait to join."""
+        return [it for it in self.link.hkeys(group(b"holdfast:", b"q")[1]) if it.startswith(b"@")]
+
     def test_claims_of_one_owner_are_one_hold(self):
         one, two, other = self.owned(ALICE), self.owned(BOB), self.claim(CAROL)
         token = self.assertHolds(self.store.submit(one))
@@ -249,12 +255,13 @@ class Joined(Case):
         first = self.store.renew(mine[0], mine[2], *yours)
         self.assertEqual([it[0] for it in first], ["alive", "alive", "waiting", "waiting"])
         self.assertEqual(first[0][1], first[1][1])
+        self.assertEqual(self.lists(), [b"@you"])
         self.store.settle(mine[0])
         self.store.settle(mine[2])
         second = self.store.renew(*yours)
         self.assertEqual([it[0] for it in second], ["alive", "alive"])
         self.assertEqual(second[0][1], second[1][1])
-        self.assertEqual([it for it in self.link.hkeys(group(b"holdfast:", b"q")[1]) if it.startswith(b"@")], [])
+        self.assertEqual(self.lists(), [])
         for it in yours:
             self.store.settle(it)
         self.assertNothingLeft()
@@ -304,6 +311,14 @@ class Conditions(Case):
         self.store.settle(one)
         self.assertEqual(self.store.submit(two, queue=True)[0], "queued")
         self.assertEqual(self.store.renew(two)[0], "waiting")
+
+    def test_a_notice_that_comes_back_when_nobody_waits_is_forgotten(self):
+        one, two, late = (self.waiter() for _ in range(3))
+        self.store.submit(one, queue=True)
+        self.store.submit(two, queue=True)
+        self.store.adjust(one, wake=2)
+        self.store.settle(one)  # without using it up; the other is still there
+        self.assertRefused(self.store.submit(late), "busy")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import unittest
 import redis
 
 from case import ALICE, BOB, CAROL, Case
-from store import LATCH, SCRIPTS, SHARED, compose, group
+from store import LATCH, LOCK, SCRIPTS, SHARED, compose, group
 
 
 class Faults(Case):
@@ -93,9 +93,13 @@ class Faults(Case):
         later = self.store.time() + 10**9
         self.link.set(bars, "theirs")
         self.assertChangesNothing("WRONGTYPE", self.store.settle, one, bar_until=later)
+        holder, waiter = self.claim(), self.claim()
+        self.store.submit(holder)
+        self.store.submit(waiter, queue=True)
+        self.assertChangesNothing("WRONGTYPE", self.store.settle, holder, bar_until=later)
         self.link.set(extra, "theirs")
         self.assertChangesNothing("WRONGTYPE", self.store.watch, ALICE, b"q")
-        self.assertChangesNothing("WRONGTYPE", self.store.swap, b"q", 0, b"1", operation="1")
+        self.assertChangesNothing("WRONGTYPE", self.store.swap, b"q", 0, b"1", kind=LOCK, operation="1")
         self.assertChangesNothing("WRONGTYPE", self.store.read, b"q", LATCH)
         for key in (claims, line, holders):
             self.link.flushall()

@@ -104,10 +104,10 @@ class Evict(Case):
         self.told(ears[0]), self.told(ears[1])
         self.assertEqual(self.store.evict(b"q"), 2)
         now = self.store.now
+        self.assertEqual(self.told(ears[2])[0].split()[0], "granted")
         for it, ear in zip(readers, ears):
             self.assertEqual(self.told(ear), [f"gone {it.id[17:]} {now} it was evicted"])
             self.assertEqual(self.store.renew(it)[0], "gone")
-        self.assertEqual(self.told(ears[2])[0].split()[0], "granted")
         self.assertEqual(self.store.evict(b"q"), 1)
         self.assertEqual(self.store.evict(b"q"), 0)
         self.assertNothingLeft()
@@ -121,6 +121,18 @@ class Evict(Case):
         self.assertEqual(self.store.renew(three)[0], "waiting")
         self.assertEqual(self.store.evict(b"q", one.id), 1)
         self.assertEqual(self.store.renew(three)[0], "alive")
+
+    def test_very_many_holders_at_once(self):
+        """More than Lua can pass to one command."""
+        many = 9000
+        for _ in range(many):
+            self.store.submit(self.claim(mode=SHARED))
+        writer = self.claim(BOB)
+        self.store.submit(writer, queue=True)
+        self.assertEqual(self.store.evict(b"q"), many)
+        self.assertEqual(self.store.renew(writer)[0], "alive")
+        self.store.settle(writer)
+        self.assertNothingLeft()
 
     def test_conditions_have_their_own(self):
         waiter = self.claim(kind=CONDITION, mode=PERMITS)

@@ -93,7 +93,8 @@ class Plain(Case):
         one = self.claim()
         for make, left in ((lambda: self.link.set("q", "theirs"), -1), (lambda: self.link.hset("q", "x", 1), -1),
                            (lambda: self.link.set("q", "theirs", px=50_000), 50_000), (lambda: self.link.set("q", ""), -1),
-                           (lambda: self.link.set("q", one.id), -1), (lambda: self.link.set("q", one.id + ":1x"), -1)):
+                           (lambda: self.link.set("q", one.id), -1), (lambda: self.link.set("q", one.id + ":1x"), -1),
+                           (lambda: self.link.set("q", "ab-cd:12"), -1)):
             self.link.flushall()
             make()
             before = self.link.dump("q")
