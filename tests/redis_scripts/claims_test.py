@@ -52,7 +52,7 @@ class Exclusive(Case):
         one = self.claim()
         self.assertRefused(self.store.submit(one, not_after=self.store.time() - 1), "too_late")
         self.assertNothingLeft()
-        end = self.store.time() + 80_000
+        end = self.store.time() + 250_000
         self.assertEqual(self.store.settle(one, bar_until=end), "gone")
         self.assertAllKeysEnd()
         self.assertRefused(self.store.submit(one), "too_late")
@@ -79,8 +79,8 @@ class Exclusive(Case):
         ear = self.ear(BOB)
         self.store.submit(one)
         self.store.submit(two, queue=True)
-        self.assertEqual(self.store.settle(one, keep_for=60), "released")
-        end = self.store.now + 60_000
+        self.assertEqual(self.store.settle(one, keep_for=250), "released")
+        end = self.store.now + 250_000
         self.assertEqual(self.told(ear), [f"changed {LOCK} {self.store.now} 1 q"])
         self.assertEqual(self.store.settle(one), "released")
         self.assertEqual(self.store.renew(one)[0], "gone")
