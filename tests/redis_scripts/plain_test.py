@@ -4,7 +4,7 @@ import unittest
 
 import redis.lock
 
-from case import ALICE, BOB, Case
+from case import BOB, Case
 from store import LATER
 
 
