@@ -138,7 +138,8 @@ void connection::take(answer const& what, base::instant now) {
     asked_.pop_front();
     if (it.from == nullptr) {
         if (it.what.calls() != nullptr) std::erase(loading_, it.what.calls());
-        if (!it.essential) return;
+        // A server that wants a password first says so to whatever comes first.
+        if (!it.essential && !what.error_words().starts_with("NOAUTH")) return;
         if (what.is_error()) throw unwelcome{explain(what.error_words(), *to_)};
         if (--greetings_ == 0) become_ready(now);
         return;

@@ -82,6 +82,8 @@ base::error explain(std::string_view words, settings const& of) {
     auto const who = "the server " + of.shown() + " ";
     auto const* const found = rule_for(words);
     if (found == nullptr) {
+        if (words.find("unauthenticated") != std::string_view::npos)
+            return explain("NOAUTH " + std::string{words}, of);
         if (words.find("invalid password") != std::string_view::npos)
             return {errc::access_denied, who + "does not take this password" + told};
         if (words.find("without any password") != std::string_view::npos)

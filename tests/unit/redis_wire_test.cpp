@@ -1,0 +1,218 @@
+// The protocol alone: what is sent, and what becomes of the bytes of a hostile server.
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "stores/redis/answer.hpp"
+#include "stores/redis/command.hpp"
+#include "stores/redis/keys.hpp"
+#include "stores/redis/native_layout.hpp"
+#include "stores/redis/replies.hpp"
+
+namespace holdfast::stores::redis {
+namespace {
+
+TEST(redis_command, is_an_array_of_texts) {
+    command time{"TIME"};
+    EXPECT_EQ(time.bytes(), "*1\r\n$4\r\nTIME\r\n");
+    command set{"SET"};
+    set << "a\r\n" << std::string_view{"\0", 1} << -5 << UINT64_MAX << "";
+    EXPECT_EQ(set.bytes(), std::string_view("*6\r\n$3\r\nSET\r\n$3\r\na\r\n\r\n$1\r\n\0\r\n$2\r\n-5"
+                                            "\r\n$20\r\n18446744073709551615\r\n$0\r\n\r\n",
+                                            70));
+    script const it{"x", "0123", "return 1"};
+    command call{it, 1};
+    call << "key";
+    EXPECT_EQ(call.bytes(), "*4\r\n$7\r\nEVALSHA\r\n$4\r\n0123\r\n$1\r\n1\r\n$3\r\nkey\r\n");
+    EXPECT_EQ(call.calls(), &it);
+}
+
+TEST(redis_answer, is_taken_apart) {
+    answer_parser parser;
+    parser.feed("*4\r\n:-7\r\n$3\r\na");
+    answer it;
+    EXPECT_FALSE(parser.next(it)) << "not all of it is there";
+    parser.feed("bc\r\n*1\r\n+OK\r\n$-1\r\n-ERR no\r\n");
+    ASSERT_TRUE(parser.next(it));
+    answer_reader in{it};
+    EXPECT_EQ(in.array(), 4U);
+    EXPECT_EQ(in.integer(), -7);
+    EXPECT_EQ(in.text(), "abc");
+    in.skip();
+    EXPECT_EQ(in.peek(), answer::kind::nothing);
+    in.skip();
+    EXPECT_TRUE(in.at_end());
+    EXPECT_THROW((void)in.text(), garbled);
+    ASSERT_TRUE(parser.next(it));
+    EXPECT_EQ(it.error_words(), "ERR no");
+    EXPECT_FALSE(parser.next(it));
+}
+
+TEST(redis_answer, what_is_not_expected_is_garbled) {
+    answer_parser parser;
+    parser.feed("*3\r\n$2\r\n-1\r\n$20\r\n18446744073709551616\r\n:-1\r\n");
+    answer it;
+    ASSERT_TRUE(parser.next(it));
+    answer_reader in{it};
+    EXPECT_THROW(in.array(2), garbled);
+    EXPECT_THROW((void)in.number(), garbled);
+    EXPECT_THROW((void)in.number(), garbled);
+    EXPECT_THROW((void)in.number(), garbled);
+}
+
+TEST(redis_answer, a_server_cannot_make_us_take_memory) {
+    for (std::string_view const hostile :
+         {"*2000000000\r\n", "*9223372036854775807\r\n", "*1000\r\n*1000\r\n:1\r\n", "*-2\r\n",
+          "$-7\r\n", "$99999999999999999999\r\n", ":12x\r\n", "HTTP/1.1 400 Bad Request\r\n",
+          "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n"}) {
+        answer_parser parser{{.bytes = 4096, .items = 100}};
+        answer it;
+        EXPECT_THROW(
+            {
+                parser.feed(hostile);
+                while (parser.next(it)) {}
+                for (int i = 0; i < 200; ++i) {
+                    parser.feed(":1\r\n");
+                    while (parser.next(it)) {}
+                }
+                parser.feed(std::string(5000, 'x'));
+                while (parser.next(it)) {}
+            },
+            garbled)
+            << hostile;
+    }
+}
+
+TEST(redis_answer, long_texts_end_at_the_limit) {
+    answer_parser parser{{.bytes = 1024, .items = 100}};
+    answer it;
+    std::string const part = "$100\r\n" + std::string(100, 'a') + "\r\n";
+    parser.feed("*50\r\n");
+    EXPECT_THROW(
+        {
+            for (int i = 0; i < 50; ++i) {
+                parser.feed(part);
+                EXPECT_FALSE(parser.next(it));
+            }
+        },
+        garbled);
+    answer_parser other{{.bytes = 1024, .items = 100}};
+    EXPECT_THROW(
+        {
+            other.feed("$1000000\r\n");
+            for (int i = 0; i < 50; ++i)
+                other.feed(part);
+        },
+        garbled);
+}
+
+TEST(redis_answer, random_bytes_do_no_harm) {
+    std::mt19937 random{7};
+    std::string_view const alphabet = "*$:+-0123456789\r\n\r\nab";
+    for (int round = 0; round < 20'000; ++round) {
+        std::string bytes;
+        for (auto left = random() % 60; left > 0; --left)
+            bytes += alphabet[random() % alphabet.size()];
+        answer_parser parser{{.bytes = 4096, .items = 64}};
+        answer it;
+        try {
+            parser.feed(bytes);
+            while (parser.next(it)) {
+                answer_reader in{it};
+                while (!in.at_end())
+                    in.skip();
+            }
+        } catch (garbled const&) {
+            continue;
+        }
+    }
+}
+
+TEST(redis_keys, a_name_that_is_odd_is_hashed) {
+    EXPECT_EQ(tag_of("orders/42"), "orders/42");
+    EXPECT_EQ(tag_of(std::string(128, 'x')), std::string(128, 'x'));
+    EXPECT_EQ(tag_of("a{b}c"), "a_b_c~" + short_digest("a{b}c"));
+    EXPECT_EQ(tag_of(std::string(129, 'x')),
+              std::string(64, 'x') + "~" + short_digest(std::string(129, 'x')));
+    auto const like_a_hash = "x~" + std::string(32, 'a');
+    EXPECT_NE(tag_of(like_a_hash), like_a_hash);
+    EXPECT_FALSE(is_plain_tag(tag_of(like_a_hash)));
+    std::string euros;
+    for (int i = 0; i < 60; ++i)
+        euros += "\u20ac";
+    EXPECT_EQ(tag_of(euros).find('~'), 63U) << "cut between characters";
+    EXPECT_EQ(short_digest("abc"), "ba7816bf8f01cfea414140de5dae2223");
+}
+
+TEST(redis_keys, patterns_mean_what_they_say) {
+    key_space const keys{"h*:"};
+    EXPECT_EQ(keys.pattern("a[{", false), "h\\*:name:{a\\[?*}");
+    EXPECT_EQ(keys.tag_in("h*:name:{q}"), "q");
+    EXPECT_EQ(keys.tag_in("h*:condition:{q}"), "q");
+    EXPECT_EQ(keys.tag_in("h*:name:{q}:claims"), "");
+    EXPECT_EQ(keys.tag_in("other"), "");
+}
+
+TEST(redis_messages, are_hints_and_distrusted) {
+    native_layout const layout{"p:", {.id = seam::client_id{0xabc}, .host = {}, .label = {}}};
+    EXPECT_EQ(layout.channel(), "p:client:0000000000000abc");
+    auto const granted = layout.read("granted 000000000000000f 77 1000 1 1001");
+    ASSERT_TRUE(granted);
+    auto const& it = std::get<seam::claim_granted>(*granted);
+    EXPECT_EQ(it.id, (seam::claim_id{seam::client_id{0xabc}, 15}));
+    EXPECT_EQ(it.held.number, seam::sequence{77});
+    EXPECT_TRUE(it.held.contended);
+    auto const gone = layout.read("gone 000000000000000f 1001 it was evicted");
+    ASSERT_TRUE(gone);
+    EXPECT_EQ(std::get<seam::claim_gone>(*gone).why, "it was evicted");
+    auto const changed = layout.read("changed 2 1001 3 a bpart");
+    ASSERT_TRUE(changed);
+    EXPECT_EQ(std::get<seam::changed>(*changed).key,
+              (seam::cell_key{lock_kind::latch, "a b", "part"}));
+    for (std::string_view const nonsense :
+         {"", " ", "granted", "granted 0f 1 1 1", "granted 000000000000000f x 1 1",
+          "granted 000000000000000f 1 1 2", "changed 9 1 1 a", "changed 2 1 99 a", "hello",
+          "gone 000000000000000f", "granted 000000000000000f 99999999999999999999 1 1"})
+        EXPECT_FALSE(layout.read(nonsense)) << nonsense;
+}
+
+TEST(redis_messages, netstrings) {
+    std::string text;
+    append_netstring(text, "a:b");
+    append_netstring(text, "");
+    EXPECT_EQ(text, "3:a:b0:");
+    std::string_view left = text;
+    EXPECT_EQ(take_netstring(left), "a:b");
+    EXPECT_EQ(take_netstring(left), "");
+    EXPECT_THROW((void)take_netstring(left), garbled);
+    for (std::string_view nonsense : {"9:a", ":a", "-1:a", "a", "99999999999999999999999:a"})
+        EXPECT_THROW((void)take_netstring(nonsense), garbled);
+}
+
+TEST(redis_replies, answers_of_scripts_are_checked) {
+    auto const parse = [](std::string_view bytes) {
+        answer_parser parser;
+        parser.feed(bytes);
+        answer out;
+        EXPECT_TRUE(parser.next(out));
+        return out;
+    };
+    auto const short_one = parse("*1\r\n:5\r\n");
+    answer_reader one{short_one};
+    EXPECT_THROW((void)read_head(one), garbled);
+    auto const late = parse("*2\r\n:9223372036854775807\r\n+x\r\n");
+    answer_reader two{late};
+    EXPECT_THROW((void)read_head(two), garbled);
+    auto const index = parse("*4\r\n+busy\r\n:0\r\n:7\r\n:0\r\n");
+    answer_reader three{index};
+    three.array();
+    seam::claim_list const claims{seam::claim{std::make_shared<seam::claim_spec>(), {}, {}}};
+    EXPECT_THROW((void)read_refused(three, claims), garbled);
+    auto const time = parse("*2\r\n$1\r\n5\r\n$1\r\n7\r\n");
+    answer_reader four{time};
+    EXPECT_EQ(read_server_time(four).now.time_since_epoch().count(), 5'000'007);
+}
+
+}  // namespace
+}  // namespace holdfast::stores::redis
