@@ -188,7 +188,7 @@ TEST_F(redis_claims, evict_ends_the_holds_of_others) {
     peer other{server().url()};
     auto const held = mine.claim("q");
     ASSERT_TRUE(is_granted(mine.submit(held, true)));
-    ASSERT_TRUE(mine.next<seam::session_changed>());
+    ASSERT_TRUE(mine.listens(server()));
     auto const gone = other.send(seam::evict{"q"});
     ASSERT_TRUE(std::holds_alternative<seam::evicted>(gone.body)) << error_of(gone).text;
     EXPECT_EQ(std::get<seam::evicted>(gone.body).count, 1U);

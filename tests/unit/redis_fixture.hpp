@@ -95,6 +95,17 @@ public:
         return std::nullopt;
     }
 
+    /// Drives until the server has its subscription.
+    [[nodiscard]] bool listens(support::redis_server const& at) {
+        auto const end = base::boot_clock::now() + long_enough;
+        auto const channel = "holdfast:client:" + base::hex(static_cast<std::uint64_t>(id_));
+        while (at.ask({"PUBSUB", "NUMSUB", channel}) != channel + "\n1") {
+            if (base::boot_clock::now() >= end) return false;
+            store_->drive(base::boot_clock::now() + 10ms);
+        }
+        return true;
+    }
+
     [[nodiscard]] seam::client_id id() const noexcept { return id_; }
     [[nodiscard]] seam::store& store() noexcept { return *store_; }
 

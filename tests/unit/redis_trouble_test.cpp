@@ -45,7 +45,7 @@ TEST_F(redis_trouble, a_killed_connection_is_made_again) {
     peer mine{server().url()};
     auto const held = mine.claim("q");
     ASSERT_TRUE(is_granted(mine.submit(held, true)));
-    ASSERT_TRUE(mine.next<seam::session_changed>());
+    ASSERT_TRUE(mine.listens(server()));
     server().ask({"CLIENT", "KILL", "TYPE", "normal"});
     auto reply = mine.send(seam::renew{{{held, 30s}}});
     if (error_of(reply)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/random.hpp"
 #include "base/text.hpp"
@@ -75,20 +76,24 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     if (key && messages_) on ? void(watched_.insert(*key)) : void(watched_.erase(*key));
     if (on && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
     auto const before = commands_.unanswered();
-    launch(std::move(its), id);
-    if (listens && messages_ && !messages_->is_heard()) {
-        messages_->start();
-        lookout_.call();
-    }
+    auto& it = launch(std::move(its), id);
+    if (listens && messages_ && !messages_->is_heard()) listen(it);
+    advance(it);
     write_or_leave(before);
     lookout_.wake_by(next_due());
     return std::nullopt;
 }
 
-void link::launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id) {
+link::flight& link::launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id) {
     auto* const it = new flight{*this, std::move(what), id};
     flights_.push_back(*it);
-    advance(*it);
+    return *it;
+}
+
+void link::listen(flight& it) {
+    it.deaf = true;
+    messages_->start();
+    lookout_.call();
 }
 
 // Sends what the request wants sent; when nothing is under way any more, it is complete.
@@ -98,8 +103,32 @@ void link::advance(flight& it) {
         commands_.send(std::move(one), it, it.sent++, now_);
     }
     if (it.unanswered > 0) return;
-    if (it.id) replies_.emplace_back(*it.id, it.its->close());
+    complete(it);
     flights_.erase_and_dispose(flights_.iterator_to(it), [](flight* whole) { delete whole; });
+}
+
+void link::complete(flight const& it) {
+    if (!it.id) return;
+    auto reply = it.its->close();
+    bool const waits = std::holds_alternative<seam::queued>(reply.body) ||
+                       std::holds_alternative<seam::done>(reply.body);
+    if (it.deaf && waits) {
+        missed_ = true;
+        if (messages_->is_heard()) say_restored();
+    }
+    if (replicated_ && replication::concerns(reply)) {
+        replicated_->keep(*it.id, std::move(reply), now_);
+    } else {
+        replies_.emplace_back(*it.id, std::move(reply));
+    }
+}
+
+void link::tell(seam::notice what) {
+    if (replicated_ && std::holds_alternative<seam::claim_granted>(what)) {
+        replicated_->keep(std::move(what), now_);
+    } else {
+        notices_.push_back(std::move(what));
+    }
 }
 
 // The calling thread writes by itself when little is under way: it saves the driver's awakening.
@@ -121,16 +150,20 @@ void link::drive(base::instant until) {
         if (deliver(held)) return;
         if (interrupted_.exchange(false) || now_ >= until || shut_) return;
         lookout_.wake_by(std::min(until, next_due()));
-        std::array<pollfd, 2> sockets{
-            pollfd{commands_.descriptor(), commands_.interest(), 0},
-            pollfd{messages_ ? messages_->line().descriptor() : -1,
-                   messages_ ? messages_->line().interest() : short{0}, 0}};
+        auto const socket_of = [](connection const* line) {
+            return line == nullptr ? pollfd{-1, 0, 0}
+                                   : pollfd{line->descriptor(), line->interest(), 0};
+        };
+        std::array<pollfd, 3> sockets{socket_of(&commands_),
+                                      socket_of(messages_ ? &messages_->line() : nullptr),
+                                      socket_of(replicated_ ? &replicated_->line() : nullptr)};
         held.unlock();
         lookout_.wait(sockets);
         held.lock();
         now_ = base::boot_clock::now();
         if (sockets[0].revents != 0) commands_.on_ready(now_);
         if (sockets[1].revents != 0) messages_->on_ready(now_);
+        if (sockets[2].revents != 0) replicated_->line().on_ready(now_);
     }
 }
 
@@ -141,18 +174,20 @@ void link::tend(base::instant now) {
     if (now >= watch_again_at_) watch_again();
     commands_.flush(now);
     if (messages_) messages_->flush(now);
+    if (replicated_) replicated_->tend(now);
 }
 
 base::instant link::next_due() const noexcept {
     auto due = std::min(commands_.next_due(), watch_again_at_);
     if (messages_) due = std::min(due, messages_->next_due());
+    if (replicated_) due = std::min(due, replicated_->line().next_due());
     return due;
 }
 
 void link::watch_again() {
     watch_again_at_ = watched_.empty() ? base::never : now_ + watch_every;
     for (auto const& key : watched_)
-        launch(layout_->begin(seam::watch{key}), std::nullopt);
+        advance(launch(layout_->begin(seam::watch{key}), std::nullopt));
 }
 
 bool link::deliver(guard& held) {
@@ -184,6 +219,7 @@ void link::shut() noexcept {
     base::error const why{errc::closed, "the store is shut"};
     commands_.cut(why, now_);
     if (messages_) messages_->line().cut(why, now_);
+    if (replicated_) replicated_->line().cut(why, now_);
     replies_.clear();
     notices_.clear();
     words_.clear();
@@ -196,6 +232,7 @@ void link::abandon() noexcept {
     if (!held) return;
     commands_.abandon();
     if (messages_) messages_->line().abandon();
+    if (replicated_) replicated_->line().abandon();
 }
 
 // --- what the connections tell -----------------------------------------------------------------
@@ -212,12 +249,18 @@ void link::on_break(base::error const& why) {
 }
 
 void link::on_message(std::string_view message) {
-    if (auto notice = layout_->read(message)) notices_.push_back(std::move(*notice));
+    if (auto notice = layout_->read(message)) tell(std::move(*notice));
 }
 
 void link::on_subscribed() {
+    if (std::exchange(heard_before_, true)) missed_ = true;
     if (!watched_.empty()) watch_again();
-    // What waits was queued before anybody listened.
+    if (missed_) say_restored();
+}
+
+// What waits was queued, or goes on waiting, since before anybody listened.
+void link::say_restored() {
+    missed_ = false;
     notices_.push_back(seam::session_changed{seam::session_changed::state::restored,
                                              "messages of the server arrive again"});
 }

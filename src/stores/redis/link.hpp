@@ -16,6 +16,7 @@
 #include "stores/redis/connection.hpp"
 #include "stores/redis/layout.hpp"
 #include "stores/redis/lookout.hpp"
+#include "stores/redis/replication.hpp"
 #include "stores/redis/subscription.hpp"
 
 namespace holdfast::stores::redis {
@@ -48,6 +49,7 @@ private:
         link& home;
         std::unique_ptr<exchange> its;
         std::optional<seam::request_id> id;  ///< nothing when nobody waits for the reply
+        bool deaf{false};  ///< relies on messages, and was sent before any could arrive
         std::size_t sent{0};
         std::size_t unanswered{0};
     };
@@ -63,9 +65,13 @@ private:
     void on_subscribed() override;
     void on_unsubscribed(base::error const& why) override;
 
-    void launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
+    flight& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
+    void listen(flight& it);
     void advance(flight& it);
     void write_or_leave(std::size_t before);
+    void complete(flight const& it);
+    void say_restored();
+    void tell(seam::notice what);
     void tend(base::instant now);
     void watch_again();
     [[nodiscard]] base::instant next_due() const noexcept;
@@ -82,10 +88,13 @@ private:
 
     std::mutex mutex_;  ///< guards what follows
     bool shut_{false};
-    bool down_{false};  ///< said in the log
+    bool down_{false};          ///< said in the log
+    bool heard_before_{false};  ///< messages have arrived once
+    bool missed_{false};        ///< messages may have been missed by those who wait for them
     base::instant now_{};
     connection commands_;
-    std::optional<subscription> messages_;  ///< nothing for a layout without messages
+    std::optional<subscription> messages_;   ///< nothing for a layout without messages
+    std::optional<replication> replicated_;  ///< nothing when no replica has to confirm
     flights flights_;
     std::set<seam::cell_key> watched_;
     base::instant watch_again_at_{base::never};

@@ -12,8 +12,6 @@ namespace holdfast::stores::redis {
 
 namespace {
 
-constexpr std::string_view default_prefix = "holdfast:";
-
 bool is_condition(seam::claim_spec const& spec) noexcept {
     return spec.kind == lock_kind::condition;
 }
@@ -39,8 +37,7 @@ native_layout::native_layout(std::string prefix, seam::identity const& self)
 }
 
 std::unique_ptr<layout> make_native_layout(settings const& wanted, seam::identity const& self) {
-    return std::make_unique<native_layout>(
-        wanted.has_prefix ? wanted.prefix : std::string{default_prefix}, self);
+    return std::make_unique<native_layout>(wanted.prefix, self);
 }
 
 std::unique_ptr<exchange> native_layout::begin(seam::request what) const {

@@ -16,7 +16,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view default_prefix = "holdfast:";
 constexpr unsigned keys_per_scan = 1000;
 
 // What a value of ours says: <claim id>:<sequence>, with ":kept" behind it under a minimum hold.
@@ -231,8 +230,7 @@ std::unique_ptr<exchange> plain_layout::apply(seam::evict what) const {
 }  // namespace
 
 std::unique_ptr<layout> make_plain_layout(settings const& wanted, seam::identity const&) {
-    return std::make_unique<plain_layout>(wanted.has_prefix ? wanted.prefix
-                                                            : std::string{default_prefix});
+    return std::make_unique<plain_layout>(wanted.prefix);
 }
 
 }  // namespace holdfast::stores::redis

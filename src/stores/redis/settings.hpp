@@ -31,8 +31,7 @@ struct settings {
     std::string user;
     std::string password;
     std::uint32_t database{0};
-    std::string prefix;  ///< as written in the URL; the layout has a default
-    bool has_prefix{false};
+    std::string prefix{"holdfast:"};  ///< of all keys that are not names
     layout_name layout{layout_name::native};
     std::uint32_t replicas{0};                ///< that must confirm a grant or a renewal
     std::chrono::milliseconds timeout{3000};  ///< for a connection, and for an answer

@@ -1,0 +1,93 @@
+#include "stores/redis/replication.hpp"
+
+#include <algorithm>
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+enum step : std::size_t { written, counted };
+
+}  // namespace
+
+replication::replication(std::shared_ptr<settings const> to, std::string name, std::string key,
+                         std::function<void(news)> release, std::function<void()> wake,
+                         std::uint64_t seed)
+    : to_{to},
+      key_{std::move(key)},
+      release_{std::move(release)},
+      line_{std::move(to), std::move(name), *this, std::move(wake), seed} {}
+
+bool replication::concerns(seam::reply const& what) {
+    if (auto const* const renewed = std::get_if<seam::renewed>(&what.body))
+        return std::ranges::any_of(renewed->items, [](seam::renewal const& it) {
+            return it.now == seam::renewal::status::alive;
+        });
+    return std::holds_alternative<seam::granted>(what.body) ||
+           std::holds_alternative<seam::swapped>(what.body);
+}
+
+void replication::keep(seam::request_id id, seam::reply what, base::instant now) {
+    now_ = now;
+    waiting_.replies.emplace_back(id, std::move(what));
+    if (!under_way_) ask();
+}
+
+void replication::keep(seam::notice what, base::instant now) {
+    now_ = now;
+    waiting_.notices.push_back(std::move(what));
+    if (!under_way_) ask();
+}
+
+void replication::ask() {
+    under_way_ = true;
+    refused_.reset();
+    asked_ = std::exchange(waiting_, {});
+    constexpr std::chrono::seconds kept_for{60};
+    command write{"SET"};
+    write << key_ << "1"
+          << "EX" << kept_for.count();
+    line_.send(std::move(write), *this, written, now_);
+    // The server must give up before we do.
+    command wait{"WAIT"};
+    wait << to_->replicas << std::max<std::int64_t>(1, to_->timeout.count() * 3 / 4);
+    line_.send(std::move(wait), *this, counted, now_);
+}
+
+void replication::on_answer(std::size_t which, answer const& what) {
+    if (which == written) return;
+    answer_reader in{what};
+    auto const confirmed = in.number(UINT32_MAX);
+    if (refused_ || confirmed >= to_->replicas) return finish(refused_);
+    finish(base::error{errc::store_unavailable,
+                       "only " + std::to_string(confirmed) + " of " +
+                           std::to_string(to_->replicas) + " replicas of the server " +
+                           to_->shown() + " confirmed in time; see the option 'replicas'"});
+}
+
+void replication::on_failure(std::size_t which, base::error const& why) {
+    if (which == written) {
+        refused_ = why;
+    } else {
+        finish(why);
+    }
+}
+
+// What is not confirmed is unknown: the claims are asked for again. A notice is a hint and is dropped.
+void replication::finish(std::optional<base::error> why) {
+    auto out = std::exchange(asked_, {});
+    if (why) {
+        for (auto& [id, reply] : out.replies)
+            reply = {{}, seam::failure{*why}};
+        out.notices.clear();
+    }
+    under_way_ = false;
+    release_(std::move(out));
+    if (!waiting_.empty()) ask();
+}
+
+void replication::on_push(answer const&) { throw garbled{"an answer came that nobody asked for"}; }
+
+void replication::on_break(base::error const&) {}
+
+}  // namespace holdfast::stores::redis
