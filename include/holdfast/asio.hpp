@@ -4,9 +4,12 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +23,7 @@
 
 #include <holdfast/detail/async.hpp>
 #include <holdfast/detail/timeout.hpp>
-#include <holdfast/mutex.hpp>
+#include <holdfast/holdfast.hpp>
 
 namespace holdfast {
 inline namespace v1 {
@@ -60,18 +63,19 @@ inline std::exception_ptr cancelled_error() {
         boost::system::system_error{boost::asio::error::operation_aborted});
 }
 
-/// Starts an acquire and has `convert` turn its result into the arguments of the handler.
-template <class Handler, class Convert>
-void start_asio_acquire(Handler handler, basic_mutex& mutex,
-                        std::optional<std::chrono::nanoseconds> timeout, Convert convert) {
+/// Starts an operation by `start(handler)`, which returns its task, and has `convert` turn its result
+/// into the arguments of the completion handler. Cancellation of any type ends it in
+/// boost::asio::error::operation_aborted.
+template <class Result, class Handler, class Start, class Convert>
+void start_asio(Handler handler, Start start, Convert convert) {
     using completion = asio_completion<Handler>;
     auto self = std::make_shared<completion>(std::move(handler));
     auto slot = self->slot();
-    auto const running =
-        async_acquire::start(mutex, timeout, [self, convert](async_acquire::result got) {
-            if (got.cancelled) got.error = cancelled_error();
-            convert(self, std::move(got));
-        });
+    std::function<void(Result)> then = [self, convert](Result got) {
+        if (got.cancelled) got.error = cancelled_error();
+        convert(self, std::move(got));
+    };
+    auto const running = start(std::move(then));
     if (slot.is_connected()) {
         slot.assign([weak = std::weak_ptr{running}](boost::asio::cancellation_type) {
             if (auto const it = weak.lock()) it->cancel();
@@ -79,26 +83,76 @@ void start_asio_acquire(Handler handler, basic_mutex& mutex,
     }
 }
 
+/// Completes with `void(std::exception_ptr, lease)`.
+template <class CompletionToken, class Start>
+auto initiate_lease(CompletionToken&& token, Start start) {
+    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, lease)>(
+        [](auto handler, Start begin) {
+            start_asio<lease_result>(
+                std::move(handler), std::move(begin), [](auto self, lease_result got) {
+                    lease held;
+                    if (got.value) held = std::move(*got.value);
+                    self->complete(std::move(self), std::move(got.error), std::move(held));
+                });
+        },
+        token, std::move(start));
+}
+
+/// Completes with `void(std::exception_ptr, std::optional<lease>)`.
+template <class CompletionToken, class Start>
+auto initiate_try(CompletionToken&& token, Start start) {
+    return boost::asio::async_initiate<CompletionToken,
+                                       void(std::exception_ptr, std::optional<lease>)>(
+        [](auto handler, Start begin) {
+            start_asio<lease_result>(
+                std::move(handler), std::move(begin), [](auto self, lease_result got) {
+                    self->complete(std::move(self), std::move(got.error), std::move(got.value));
+                });
+        },
+        token, std::move(start));
+}
+
+/// Completes with `void(std::exception_ptr, Value)`, where `pick` makes the value of the number.
+template <class Value, class CompletionToken, class Start, class Pick>
+auto initiate_number(CompletionToken&& token, Start start, Pick pick) {
+    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, Value)>(
+        [pick](auto handler, Start begin) {
+            start_asio<number_result>(
+                std::move(handler), std::move(begin), [pick](auto self, number_result got) {
+                    self->complete(std::move(self), std::move(got.error), Value{pick(got.value)});
+                });
+        },
+        token, std::move(start));
+}
+
+/// Completes with `void(std::exception_ptr)`.
+template <class CompletionToken, class Start>
+auto initiate_plain(CompletionToken&& token, Start start) {
+    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr)>(
+        [](auto handler, Start begin) {
+            start_asio<number_result>(std::move(handler), std::move(begin),
+                                      [](auto self, number_result got) {
+                                          self->complete(std::move(self), std::move(got.error));
+                                      });
+        },
+        token, std::move(start));
+}
+
 }  // namespace detail
 
-/// Acquires without blocking a thread. Completes with `void(std::exception_ptr, lease)`, on the
-/// token's associated executor. Errors are those of `basic_mutex::acquire`.
-/// Cancellation: all types; ends in boost::asio::error::operation_aborted, and nothing stays behind.
-/// Lifetime: the mutex must live until this function returns. A `recursive_mutex` needs
-/// `lock_options::owner`, since a coroutine is not a thread; else `bad_option`.
+// For all of them: completion on the token's associated executor; errors as those of the blocking
+// form. Cancellation: all types; ends in boost::asio::error::operation_aborted, and nothing stays
+// behind. Lifetime: what is passed by reference must live until the function returns. A
+// `recursive_mutex` needs `lock_options::owner`, since a coroutine is not a thread; else `bad_option`.
+
+/// Acquires without blocking a thread: the exclusive side of any mutex.
+/// Completes with `void(std::exception_ptr, lease)`.
 template <class CompletionToken>
 auto async_acquire(basic_mutex& mutex, CompletionToken&& token) {
-    return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, lease)>(
-        [](auto handler, basic_mutex* which) {
-            detail::start_asio_acquire(std::move(handler), *which, std::nullopt,
-                                       [](auto self, detail::async_acquire::result got) {
-                                           lease held;
-                                           if (got.held) held = std::move(*got.held);
-                                           self->complete(std::move(self), std::move(got.error),
-                                                          std::move(held));
-                                       });
-        },
-        token, &mutex);
+    return detail::initiate_lease(
+        token, [lock = mutex.shared_handle()](detail::lease_handler then) {
+            return detail::start_acquire(lock, std::nullopt, std::move(then));
+        });
 }
 
 /// The same for at most `timeout`. Completes with `void(std::exception_ptr, std::optional<lease>)`;
@@ -106,16 +160,142 @@ auto async_acquire(basic_mutex& mutex, CompletionToken&& token) {
 template <class Rep, class Period, class CompletionToken>
 auto async_try_acquire_for(basic_mutex& mutex, std::chrono::duration<Rep, Period> const& timeout,
                            CompletionToken&& token) {
-    return boost::asio::async_initiate<CompletionToken,
-                                       void(std::exception_ptr, std::optional<lease>)>(
-        [](auto handler, basic_mutex* which, std::chrono::nanoseconds limit) {
-            detail::start_asio_acquire(std::move(handler), *which, limit,
-                                       [](auto self, detail::async_acquire::result got) {
-                                           self->complete(std::move(self), std::move(got.error),
-                                                          std::move(got.held));
-                                       });
+    return detail::initiate_try(token,
+                                [lock = mutex.shared_handle(),
+                                 limit = detail::to_timeout(timeout)](detail::lease_handler then) {
+                                    return detail::start_acquire(lock, limit, std::move(then));
+                                });
+}
+
+/// The shared side. Completes with `void(std::exception_ptr, lease)`.
+template <class CompletionToken>
+auto async_acquire_shared(shared_mutex& mutex, CompletionToken&& token) {
+    return detail::initiate_lease(token, [lock = mutex.shared_side()](detail::lease_handler then) {
+        return detail::start_acquire(lock, std::nullopt, std::move(then));
+    });
+}
+
+/// The same for at most `timeout`. Completes with `void(std::exception_ptr, std::optional<lease>)`.
+template <class Rep, class Period, class CompletionToken>
+auto async_try_acquire_shared_for(shared_mutex& mutex,
+                                  std::chrono::duration<Rep, Period> const& timeout,
+                                  CompletionToken&& token) {
+    return detail::initiate_try(token,
+                                [lock = mutex.shared_side(),
+                                 limit = detail::to_timeout(timeout)](detail::lease_handler then) {
+                                    return detail::start_acquire(lock, limit, std::move(then));
+                                });
+}
+
+/// n permits of a semaphore. Completes with `void(std::exception_ptr, lease)`.
+template <class CompletionToken>
+auto async_acquire(semaphore& from, std::uint32_t n, CompletionToken&& token) {
+    return detail::initiate_lease(token, [&from, n](detail::lease_handler then) {
+        return detail::start_acquire(from, n, std::nullopt, std::move(then));
+    });
+}
+
+/// One permit.
+template <class CompletionToken>
+auto async_acquire(semaphore& from, CompletionToken&& token) {
+    return async_acquire(from, 1, std::forward<CompletionToken>(token));
+}
+
+/// n permits for at most `timeout`. Completes with `void(std::exception_ptr, std::optional<lease>)`.
+template <class Rep, class Period, class CompletionToken>
+auto async_try_acquire_for(semaphore& from, std::chrono::duration<Rep, Period> const& timeout,
+                           std::uint32_t n, CompletionToken&& token) {
+    return detail::initiate_try(
+        token, [&from, n, limit = detail::to_timeout(timeout)](detail::lease_handler then) {
+            return detail::start_acquire(from, n, limit, std::move(then));
+        });
+}
+
+/// Stands for election. Completes with `void(std::exception_ptr, lease)`.
+template <class CompletionToken>
+auto async_campaign(election& in, std::string value, CompletionToken&& token) {
+    return detail::initiate_lease(token,
+                                  [&in, value = std::move(value)](detail::lease_handler then) {
+                                      return detail::start_campaign(in, value, std::move(then));
+                                  });
+}
+
+/// All of the locks or none; see `lock_all`. The locks come as `std::tie(a, b)`.
+/// Completes with `void(std::exception_ptr, lease)`.
+template <class... Locks, class CompletionToken>
+auto async_lock_all(std::tuple<Locks&...> locks, CompletionToken&& token) {
+    return detail::initiate_lease(
+        token, [all = std::apply([](auto&... one) { return detail::handles_of(one...); }, locks)](
+                   detail::lease_handler then) {
+            return detail::start_acquire_all(all, std::nullopt, std::move(then));
+        });
+}
+
+/// Counts down by n. Completes with `void(std::exception_ptr)`.
+template <class CompletionToken>
+auto async_count_down(latch& of, std::uint32_t n, CompletionToken&& token) {
+    return detail::initiate_plain(token, [&of, n](detail::number_handler then) {
+        return detail::start_count_down(of, n, std::move(then));
+    });
+}
+
+/// Waits until nothing is left. Completes with `void(std::exception_ptr)`.
+template <class CompletionToken>
+auto async_wait(latch& for_it, CompletionToken&& token) {
+    return detail::initiate_plain(token, [&for_it](detail::number_handler then) {
+        return detail::start_wait(for_it, std::nullopt, std::move(then));
+    });
+}
+
+/// The same for at most `timeout`. Completes with `void(std::exception_ptr, bool)`.
+template <class Rep, class Period, class CompletionToken>
+auto async_wait_for(latch& for_it, std::chrono::duration<Rep, Period> const& timeout,
+                    CompletionToken&& token) {
+    return detail::initiate_number<bool>(
+        token,
+        [&for_it, limit = detail::to_timeout(timeout)](detail::number_handler then) {
+            return detail::start_wait(for_it, limit, std::move(then));
         },
-        token, &mutex, detail::to_timeout(timeout));
+        [](auto const& number) { return number.has_value(); });
+}
+
+/// Arrives and waits for the others. Completes with `void(std::exception_ptr, std::uint64_t)`, the
+/// generation. Cancelling breaks the barrier for the others, unless it trips first.
+template <class CompletionToken>
+auto async_arrive_and_wait(barrier& at, CompletionToken&& token) {
+    return detail::initiate_number<std::uint64_t>(
+        token,
+        [&at](detail::number_handler then) {
+            return detail::start_arrive(at, std::nullopt, std::move(then));
+        },
+        [](auto const& number) { return number.value_or(0); });
+}
+
+/// Waits for a notice: `held` is the lease of `with`, which is released while it waits; completes with
+/// the new lease, `void(std::exception_ptr, lease)`. After an error the mutex is not held. All three
+/// belong to one client.
+template <class CompletionToken>
+auto async_wait(condition_variable& on, basic_mutex& with, lease held, CompletionToken&& token) {
+    // A shared pointer, since a completion token may copy what begins the operation.
+    auto const kept = std::make_shared<lease>(std::move(held));
+    return detail::initiate_lease(
+        token, [&on, lock = with.shared_handle(), kept](detail::lease_handler then) {
+            return detail::start_wait(on, lock, std::move(*kept), std::move(then));
+        });
+}
+
+/// Wakes one, or all. Complete with `void(std::exception_ptr)` when the store has done so.
+template <class CompletionToken>
+auto async_notify_one(condition_variable& on, CompletionToken&& token) {
+    return detail::initiate_plain(token, [&on](detail::number_handler then) {
+        return detail::start_notify(on, 1, std::move(then));
+    });
+}
+template <class CompletionToken>
+auto async_notify_all(condition_variable& on, CompletionToken&& token) {
+    return detail::initiate_plain(token, [&on](detail::number_handler then) {
+        return detail::start_notify(on, UINT32_MAX, std::move(then));
+    });
 }
 
 /// Gives the lease back and completes with `void(std::exception_ptr, release_outcome)`. Cannot be

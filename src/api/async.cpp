@@ -1,12 +1,24 @@
-// Acquires and releases that end by callback: the ground of <holdfast/asio.hpp>.
+// Operations that end by callback: the ground of <holdfast/asio.hpp>.
 #include <utility>
+#include <vector>
 
+#include <holdfast/barrier.hpp>
+#include <holdfast/condition_variable.hpp>
 #include <holdfast/detail/async.hpp>
-#include <holdfast/mutex.hpp>
+#include <holdfast/election.hpp>
+#include <holdfast/latch.hpp>
+#include <holdfast/semaphore.hpp>
 
 #include "api/hold.hpp"
-#include "api/lock_handle.hpp"
+#include "api/multi_lock.hpp"
+#include "api/permit_pool.hpp"
+#include "api/synchronizers.hpp"
 #include "base/error.hpp"
+#include "core/barrier.hpp"
+#include "core/collecting.hpp"
+#include "core/condition.hpp"
+#include "core/latch.hpp"
+#include "core/stage.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -14,69 +26,247 @@ namespace detail {
 
 namespace {
 
-std::exception_ptr as_exception(base::error const& error) {
-    return std::make_exception_ptr(std::system_error{error.code, error.text});
-}
+using make_lease = std::function<lease(std::shared_ptr<core::grant>)>;
 
-/// Keeps itself alive until its handler was called.
-class acquiring final : public async_acquire,
+/// One acquire. Keeps itself alive until its handler was called.
+class acquiring final : public async_task,
                         public core::completion,
                         public std::enable_shared_from_this<acquiring> {
 public:
-    acquiring(std::shared_ptr<lock_handle> handle, handler then)
-        : handle_{std::move(handle)}, then_{std::move(then)}, call_{handle_->line(), *this} {}
+    acquiring(std::shared_ptr<session> client, std::shared_ptr<core::line> line, make_lease make,
+              lease_handler then)
+        : client_{std::move(client)},
+          make_{std::move(make)},
+          then_{std::move(then)},
+          call_{std::move(line), *this} {}
 
-    void begin(std::optional<std::chrono::nanoseconds> timeout) {
+    void begin(timeout_option timeout) {
         self_ = shared_from_this();
         call_.wait = !timeout || *timeout > std::chrono::nanoseconds::zero();
         call_.actor = this_thread();
-        handle_->client()->loop().begin(call_, timeout && call_.wait ? *timeout : no_timeout);
+        client_->loop().begin(call_, timeout && call_.wait ? *timeout : no_timeout);
     }
 
     void cancel() override {
-        if (handle_->client()->at_home()) handle_->client()->loop().withdraw(call_);
+        if (client_->at_home()) client_->loop().withdraw(call_);
     }
 
     void completed() noexcept override {
-        handle_->client()->loop().post([self = std::move(self_)] { self->finish(); });
+        client_->loop().post([self = std::move(self_)] { self->finish(); });
     }
 
 private:
     void finish() {
-        result out;
+        lease_result out;
         out.cancelled = call_.outcome == core::verdict::stopped;
-        if (call_.outcome == core::verdict::failed) out.error = as_exception(call_.error);
-        if (call_.held != nullptr) out.held = handle_->as_lease(std::move(call_.held));
+        if (call_.outcome == core::verdict::failed)
+            out.error =
+                std::make_exception_ptr(std::system_error{call_.error.code, call_.error.text});
+        if (call_.held != nullptr) out.value = make_(std::move(call_.held));
         std::exchange(then_, nullptr)(std::move(out));
     }
 
-    std::shared_ptr<lock_handle> handle_;
-    handler then_;
+    std::shared_ptr<session> const client_;
+    make_lease const make_;
+    lease_handler then_;
     core::acquire_call call_;
     std::shared_ptr<acquiring> self_{};
 };
 
-}  // namespace
+/// One script with the state that it works on. Keeps itself alive until its handler was called.
+template <class State>
+class running final : public async_task,
+                      public core::completion,
+                      public std::enable_shared_from_this<running<State>> {
+public:
+    using body = std::function<core::script(core::stage&, State&)>;
+    using ending = std::function<void(std::exception_ptr, bool cancelled, State&)>;
 
-async_acquire::~async_acquire() = default;
+    running(std::shared_ptr<session> client, State state, body what, ending then)
+        : client_{std::move(client)},
+          state_{std::move(state)},
+          then_{std::move(then)},
+          call_{[this, what = std::move(what)](core::stage& on) { return what(on, state_); },
+                *this} {}
 
-std::shared_ptr<async_acquire> async_acquire::start(basic_mutex& mutex,
-                                                    std::optional<std::chrono::nanoseconds> timeout,
-                                                    handler then) {
-    auto const handle = mutex.shared_handle();
-    handle->client()->require_usable();
-    handle->require_no_thread();
-    if (auto grant = handle->enter_again()) {
-        result out;
-        out.held = handle->as_nested_lease(std::move(grant));
-        auto const shared = std::make_shared<result>(std::move(out));
-        handle->client()->loop().post(
-            [then = std::move(then), shared] { then(std::move(*shared)); });
-        return nullptr;
+    void begin(timeout_option timeout) {
+        self_ = this->shared_from_this();
+        if (timeout) call_.deadline = base::after(base::boot_clock::now(), *timeout);
+        client_->loop().begin(call_);
     }
-    auto out = std::make_shared<acquiring>(handle, std::move(then));
+
+    void cancel() override {
+        if (client_->at_home()) client_->loop().stop(call_);
+    }
+
+    void completed() noexcept override {
+        client_->loop().post([self = std::move(self_)] {
+            std::exchange(self->then_, nullptr)(self->call_.error, self->call_.stopped,
+                                                self->state_);
+        });
+    }
+
+private:
+    std::shared_ptr<session> const client_;
+    State state_;
+    ending then_;
+    core::script_call call_;
+    std::shared_ptr<running> self_{};
+};
+
+template <class State>
+task_ptr run_script(std::shared_ptr<session> const& client, timeout_option timeout, State state,
+                    typename running<State>::body what, typename running<State>::ending then) {
+    client->require_usable();
+    auto out = std::make_shared<running<State>>(client, std::move(state), std::move(what),
+                                                std::move(then));
     out->begin(timeout);
     return out;
+}
+
+task_ptr start_on(std::shared_ptr<session> const& client, std::shared_ptr<core::line> line,
+                  timeout_option timeout, make_lease make, lease_handler then) {
+    client->require_usable();
+    auto out =
+        std::make_shared<acquiring>(client, std::move(line), std::move(make), std::move(then));
+    out->begin(timeout);
+    return out;
+}
+
+}  // namespace
+
+async_task::~async_task() = default;
+
+task_ptr start_acquire(lock_handle_ptr const& lock, timeout_option timeout, lease_handler then) {
+    lock->client()->require_usable();
+    lock->require_no_thread();
+    if (auto grant = lock->enter_again()) {
+        auto const out = std::make_shared<lease_result>();
+        out->value = lock->as_nested_lease(std::move(grant));
+        lock->client()->loop().post([then = std::move(then), out] { then(std::move(*out)); });
+        return nullptr;
+    }
+    return start_on(
+        lock->client(), lock->line(), timeout,
+        [lock](std::shared_ptr<core::grant> grant) { return lock->as_lease(std::move(grant)); },
+        std::move(then));
+}
+
+task_ptr start_acquire(semaphore& from, std::uint32_t n, timeout_option timeout,
+                       lease_handler then) {
+    auto const& pool = from.pool();
+    return start_on(
+        pool->client(), pool->line(n), timeout,
+        [client = pool->client()](std::shared_ptr<core::grant> grant) {
+            return lease{std::make_shared<single_hold>(client, std::move(grant))};
+        },
+        std::move(then));
+}
+
+task_ptr start_campaign(election& in, std::string_view value, lease_handler then) {
+    auto const& handle = in.shared_handle();
+    return start_on(
+        handle->client, handle->line(value), std::nullopt,
+        [handle](std::shared_ptr<core::grant> grant) { return handle->as_lease(std::move(grant)); },
+        std::move(then));
+}
+
+task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_option timeout,
+                           lease_handler then) {
+    for (auto const& it : locks)
+        it->require_no_thread();
+    struct state {
+        std::shared_ptr<wanted_locks> wanted;
+        std::vector<std::shared_ptr<core::grant>> grants{};
+    };
+    auto const wanted = std::make_shared<wanted_locks>(locks);
+    bool const wait = !timeout || *timeout > std::chrono::nanoseconds::zero();
+    return run_script<state>(
+        wanted->client(), wait ? timeout : std::nullopt, {wanted},
+        [wait](core::stage& on, state& its) {
+            return core::acquire_all(on, its.wanted->lines(), wait, its.grants);
+        },
+        [then = std::move(then)](std::exception_ptr error, bool cancelled, state& its) {
+            then({error, cancelled, its.wanted->as_lease(std::move(its.grants))});
+        });
+}
+
+task_ptr start_wait(condition_variable& on, lock_handle_ptr const& mutex, lease held,
+                    lease_handler then) {
+    auto const& handle = on.shared_handle();
+    auto* const single = held.shared_state() ? held.shared_state()->single() : nullptr;
+    if (single == nullptr || &single->client() != handle->client.get() ||
+        mutex->client() != handle->client || single->name() != mutex->name() || !held.held())
+        base::raise(errc::not_owner,
+                    "waiting needs the lease of its mutex, of the same client as the condition");
+    struct state {
+        std::shared_ptr<core::grant> mutex;
+        std::shared_ptr<core::grant> again{};
+    };
+    state its{single->give_up()};
+    if (its.mutex == nullptr)
+        base::raise(errc::bad_option, "a mutex that is held recursively cannot be waited with");
+    return run_script<state>(
+        handle->client, std::nullopt, std::move(its),
+        [handle, mutex](core::stage& where, state& it) {
+            return core::wait_for_notice(where, handle->line(), it.mutex, mutex->line(), it.again);
+        },
+        [mutex, then = std::move(then)](std::exception_ptr error, bool cancelled, state& it) {
+            lease_result out{error, cancelled, std::nullopt};
+            if (it.again != nullptr) out.value = mutex->as_lease(std::move(it.again));
+            then(std::move(out));
+        });
+}
+
+task_ptr start_notify(condition_variable& on, std::uint32_t most, number_handler then) {
+    auto const& handle = on.shared_handle();
+    return run_script<int>(
+        handle->client, std::nullopt, 0,
+        [handle, most](core::stage& where, int&) {
+            return core::notify_condition(where, handle->terms->spec, most);
+        },
+        [then = std::move(then)](std::exception_ptr error, bool cancelled, int&) {
+            then({error, cancelled, 0});
+        });
+}
+
+task_ptr start_count_down(latch& of, std::uint32_t n, number_handler then) {
+    auto const& handle = of.shared_handle();
+    return run_script<std::uint32_t>(
+        handle->client, std::nullopt, 0,
+        [handle, n](core::stage& on, std::uint32_t& left) {
+            return core::count_down_latch(on, handle->terms, n, left);
+        },
+        [then = std::move(then)](std::exception_ptr error, bool cancelled, std::uint32_t& left) {
+            then({error, cancelled, left});
+        });
+}
+
+task_ptr start_wait(latch& for_it, timeout_option timeout, number_handler then) {
+    auto const& handle = for_it.shared_handle();
+    return run_script<bool>(
+        handle->client, timeout, false,
+        [handle](core::stage& on, bool& finished) {
+            return core::wait_for_latch(on, handle->terms, finished);
+        },
+        [then = std::move(then)](std::exception_ptr error, bool cancelled, bool& finished) {
+            number_result out{error, cancelled, std::nullopt};
+            if (finished) out.value = 0;
+            then(std::move(out));
+        });
+}
+
+task_ptr start_arrive(barrier& at, timeout_option timeout, number_handler then) {
+    auto const& handle = at.shared_handle();
+    using generation = std::optional<std::uint64_t>;
+    return run_script<generation>(
+        handle->client, timeout, std::nullopt,
+        [handle](core::stage& on, generation& out) {
+            return core::arrive_at_barrier(on, handle->terms, out);
+        },
+        [then = std::move(then)](std::exception_ptr error, bool cancelled, generation& out) {
+            then({error, cancelled, out});
+        });
 }
 
 void start_release(lease held, std::function<void(std::exception_ptr, release_outcome)> then) {

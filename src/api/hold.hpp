@@ -56,6 +56,9 @@ public:
     ~single_hold() override;
 
     [[nodiscard]] core::grant& grant() const noexcept { return *grant_; }
+    /// Leaves the release to the caller; nothing when it was released before, or is held on by others
+    /// of the same recursion.
+    [[nodiscard]] std::shared_ptr<core::grant> give_up();
 
     [[nodiscard]] std::string const& name() const noexcept override;
     [[nodiscard]] std::uint64_t token() const noexcept override { return grant_->token(); }

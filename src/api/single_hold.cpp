@@ -38,6 +38,12 @@ bool single_hold::last_of_recursion() {
     return true;
 }
 
+std::shared_ptr<core::grant> single_hold::give_up() {
+    std::lock_guard const guard{mutex_};
+    if (std::exchange(let_go_, true) || !last_of_recursion()) return nullptr;
+    return grant_;
+}
+
 lease_state single_hold::state() const noexcept {
     {
         std::lock_guard const guard{mutex_};

@@ -72,9 +72,9 @@ void engine::wake(script_call& call) noexcept {
 // Scripts run only from here, never inside another function of the engine.
 void engine::run_ready() {
     for (std::size_t i = 0; i < ready_.size(); ++i) {  // the list grows while it is read
+        if (ready_[i] == nullptr) continue;
         auto& call = *ready_[i];
         call.woken = false;
-        if (call.done) continue;
         bool const goes_on =
             call.waits_for == nullptr || call.stopping || closed_ || call.waits_for->over(now_);
         if (!goes_on) continue;
@@ -88,6 +88,7 @@ void engine::run_ready() {
 
 void engine::end(script_call& call) {
     schedule(call, base::never);
+    if (call.woken) std::ranges::replace(ready_, &call, nullptr);  // it is gone when this returns
     scripts_.erase(scripts_.iterator_to(call));
     if (call.error == nullptr && !closed_at_start(call)) call.error = call.running.error();
     try {

@@ -46,6 +46,10 @@ stage::acquiring stage::acquire(std::vector<std::shared_ptr<line>> lines, bool w
     return {engine_, call_, std::move(lines), wait};
 }
 
+stage::queueing stage::queue(acquire_call& call) { return {engine_, call_, call, true}; }
+
+stage::queueing stage::end(acquire_call& call) { return {engine_, call_, call, false}; }
+
 void stage::leave_to(script_call::body what) { engine_.spawn(std::move(what)); }
 
 void stage_wait::check_stop() const {
@@ -134,6 +138,26 @@ std::vector<std::unique_ptr<acquire_call>> stage::acquiring::await_resume() {
         check_stop();
     }
     return std::move(calls_);
+}
+
+// --- queueing ----------------------------------------------------------------------------------
+
+void stage::queueing::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    if (begins_) engine_.begin(inner_, engine_.now_, call_.deadline);
+}
+
+bool stage::queueing::over(base::instant) const {
+    return inner_.outcome != verdict::pending || (begins_ && inner_.in_line);
+}
+
+void stage::queueing::await_resume() {
+    if (call_.stopping) {
+        engine_.withdraw(inner_, engine_.now_);
+        if (inner_.held != nullptr) engine_.release(inner_.held, engine_.now_);
+        check_stop();
+    }
+    if (inner_.outcome == verdict::failed) inner_.error.raise();
 }
 
 }  // namespace holdfast::core

@@ -25,6 +25,7 @@ public:
     class asking;
     class changing;
     class acquiring;
+    class queueing;
 
     /// One request, resent until it is answered: at most for the client's patience, and not beyond
     /// the caller's deadline. Yields the answer; throws what goes wrong.
@@ -50,7 +51,16 @@ public:
 
     /// Acquires on every line at once, and yields when all have been answered.
     [[nodiscard]] acquiring acquire(std::vector<std::shared_ptr<line>> lines, bool wait);
+    /// Begins one acquire, and yields when the store has its claim in the line, or it has ended.
+    [[nodiscard]] queueing queue(acquire_call& call);
+    /// The rest of it: until it has ended.
+    [[nodiscard]] queueing end(acquire_call& call);
+    /// A call for these two. It must not be given up before it has ended.
+    [[nodiscard]] acquire_call call_on(std::shared_ptr<line> where) {
+        return {std::move(where), call_};
+    }
     void release(std::shared_ptr<grant> const& held) { engine_.release(held, now()); }
+    void consume(std::shared_ptr<grant> const& held) { engine_.consume(held, now()); }
 
     /// Begins a script that nobody waits for.
     void leave_to(script_call::body what);
@@ -141,6 +151,22 @@ public:
 
 private:
     std::vector<std::unique_ptr<acquire_call>> calls_;
+};
+
+class stage::queueing final : public stage_wait {
+public:
+    queueing(engine& on, script_call& call, acquire_call& inner, bool begins)
+        : stage_wait{on, call}, inner_{inner}, begins_{begins} {}
+
+    [[nodiscard]] bool await_ready() const noexcept { return !begins_ && over({}); }
+    void await_suspend(std::coroutine_handle<>);
+    /// Throws when the script was stopped, and then gives back what it had; and why it failed.
+    void await_resume();
+    [[nodiscard]] bool over(base::instant) const override;
+
+private:
+    acquire_call& inner_;
+    bool const begins_;
 };
 
 }  // namespace holdfast::core

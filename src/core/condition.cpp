@@ -1,0 +1,41 @@
+#include "core/condition.hpp"
+
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "core/stage.hpp"
+
+namespace holdfast::core {
+
+script notify_condition(stage& on, seam::spec_ptr condition, std::uint32_t most) {
+    seam::adjust request{{std::move(condition), {}, {}}};
+    request.wake = most;
+    auto const answer = co_await on.ask(std::move(request));
+    if (auto const* const no = std::get_if<seam::refused>(&answer))
+        base::raise(errc::kind_mismatch, no->text);
+}
+
+script wait_for_notice(stage& on, std::shared_ptr<line> waiters, std::shared_ptr<grant> mutex,
+                       std::shared_ptr<line> again, std::shared_ptr<grant>& held) {
+    auto waiting = on.call_on(std::move(waiters));
+    std::exception_ptr failure;
+    try {
+        co_await on.queue(waiting);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    on.release(mutex);
+    if (failure != nullptr) std::rethrow_exception(failure);
+    co_await on.end(waiting);
+    if (waiting.held != nullptr) on.consume(waiting.held);
+    std::vector<std::shared_ptr<line>> lines{std::move(again)};
+    auto calls = co_await on.acquire(std::move(lines), true);
+    auto& call = *calls.front();
+    if (call.outcome == verdict::failed) call.error.raise();
+    held = std::move(call.held);
+    if (held == nullptr)
+        base::raise(errc::timed_out, "a retry policy ended the wait for the mutex");
+}
+
+}  // namespace holdfast::core
