@@ -19,7 +19,7 @@ _holdfast() {
         --store) ((i++)) ;;
         --)
             # What follows is the program to run: complete it as if it stood alone.
-            if [[ $command == run ]] && declare -F _command_offset >/dev/null; then
+            if [[ $command == run || $command == elect ]] && declare -F _command_offset >/dev/null; then
                 _command_offset $((i + 1))
             else
                 COMPREPLY=($(compgen -c -f -- "$current"))
@@ -48,13 +48,17 @@ _holdfast() {
         COMPREPLY=($(compgen -W '1s 10s 1m 1h' -- "$current"))
         return
         ;;
-    --conflict-exit | --label | --claim | --owners | --names | --processes) return ;;
+    --conflict-exit | --label | --claim | --owners | --names | --processes | --value | --parties | --count | --limit | --permits) return ;;
     esac
 
     local options='--store --help'
     case $command in
     '') options+=' --version' ;;
     run) options+=' --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet' ;;
+    elect) options+=' --value --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --conflict-exit --label --quiet' ;;
+    leader) options+=' --watch --json' ;;
+    latch) options+=' --count --down --wait --quiet --json' ;;
+    barrier) options+=' --parties --wait --reset --label --quiet --json' ;;
     list) options+=' --json' ;;
     show) options+=' --json --deadlocks' ;;
     evict) options+=' --claim --force' ;;
@@ -64,7 +68,7 @@ _holdfast() {
     if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     elif [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'run list show evict bench' -- "$current"))
+        COMPREPLY=($(compgen -W 'run elect leader latch barrier list show evict bench' -- "$current"))
     elif [[ $command != bench ]]; then
         COMPREPLY=($(compgen -W "$(_holdfast_names)" -- "$current"))
     fi

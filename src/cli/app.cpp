@@ -29,12 +29,15 @@ constexpr char const* examples =
     "  holdfast run backup -- tar czf /backup/all.tgz /srv     one at a time; others wait\n"
     "  holdfast run --no-wait nightly -- ./nightly.sh          skip it when it runs already\n"
     "  holdfast run --wait 30s --lease 10s deploy -- make -C site deploy\n"
+    "  holdfast elect web --value \"$HOSTNAME\" -- ./serve.sh    one leader, the others stand by\n"
+    "  holdfast latch ready --count 3 --down --wait            go on when three are ready\n"
     "  holdfast list                                           who holds and who waits\n"
     "  holdfast --store file:/var/lib/app/locks.db show orders/42\n"
     "\n"
     "Exit status:\n"
     "  the command's own (128+n when signal n ended it, 126 and 127 as a shell gives them);\n"
-    "  64 usage, 69 store unavailable, 75 not acquired in time, 76 hold lost while running.\n"
+    "  64 usage, 69 store unavailable, 75 not acquired in time, 76 hold lost while running;\n"
+    "  1 when 'leader' or 'latch' is asked for what is not there.\n"
     "\n"
     "'holdfast COMMAND --help' says more about a command; man holdfast says everything.";
 
@@ -49,11 +52,7 @@ public:
 
     // How it is used comes first; what it is for comes second.
     std::string make_description(CLI::App const* app) const override {
-        std::string line = "holdfast [--store URL] COMMAND …";
-        for (auto const& each : commands())
-            if (app->get_name() == each.name)
-                line = fmt::format("holdfast {} {}", each.name, each.arguments);
-        return fmt::format("Usage: {}\n\n{}\n", line, app->get_description());
+        return fmt::format("Usage: {}\n\n{}\n", usage_of(app->get_name()), app->get_description());
     }
     std::string make_usage(CLI::App const*, std::string) const override { return {}; }
 
@@ -124,6 +123,13 @@ std::vector<std::string> extras_of(CLI::App& app) {
     return out;
 }
 
+std::string all_names() {
+    std::vector<char const*> names;
+    for (auto const& each : commands())
+        names.push_back(each.name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
 int refuse(CLI::App& app, std::string const& text) {
     complain(fmt::format("{}\nTry '{} --help'.", text, path_of(*chosen(app))));
     return exit_status::usage;
@@ -164,8 +170,7 @@ int perform(invocation& invocation) {
         app.parse(std::move(words));
         if (auto const extras = extras_of(app); !extras.empty())
             return refuse(app, hint(app, extras));
-        if (!invocation.action)
-            return refuse(app, "a command is missing: run, list, show, evict or bench");
+        if (!invocation.action) return refuse(app, "a command is missing: one of " + all_names());
         return invocation.action();
     } catch (CLI::Success const& success) {
         app.exit(success);

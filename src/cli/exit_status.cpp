@@ -19,9 +19,10 @@ int status_of(std::error_code const& code) noexcept {
     case errc::access_denied: return exit_status::unavailable;
     case errc::timed_out:
     case errc::would_deadlock: return exit_status::not_acquired;
+    // What one had reached is gone, by the doing of others: not a matter of waiting longer.
     case errc::lost:
-    case errc::not_owner: return exit_status::lost;
-    case errc::broken_barrier:
+    case errc::not_owner:
+    case errc::broken_barrier: return exit_status::lost;
     case errc::closed: break;
     }
     return exit_status::internal;

@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::array table{
     command{"run", "[OPTION…] NAME -- COMMAND [ARG…]", true, &define_run},
+    command{"elect", "[OPTION…] NAME --value VALUE -- COMMAND [ARG…]", true, &define_elect},
+    command{"leader", "[OPTION…] NAME", false, &define_leader},
+    command{"latch", "NAME [--count N] [--down [N]] [--wait [DUR]] [--json]", false, &define_latch},
+    command{"barrier", "NAME (--parties N [--wait DUR] | --reset) [--json]", false,
+            &define_barrier},
     command{"list", "[OPTION…] [PREFIX]", false, &define_list},
     command{"show", "[OPTION…] NAME", false, &define_show},
     command{"evict", "[OPTION…] NAME", false, &define_evict},
@@ -23,6 +28,12 @@ bool runs_program(std::string const& word) {
 }  // namespace
 
 std::span<command const> commands() noexcept { return table; }
+
+std::string usage_of(std::string_view name) {
+    for (auto const& each : table)
+        if (name == each.name) return std::string{"holdfast "} + each.name + " " + each.arguments;
+    return "holdfast [--store URL] COMMAND …";
+}
 
 invocation read_arguments(std::span<char* const> arguments) {
     invocation out;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -29,6 +30,10 @@ struct command {
 };
 
 void define_run(CLI::App& parent, invocation& invocation);
+void define_elect(CLI::App& parent, invocation& invocation);
+void define_leader(CLI::App& parent, invocation& invocation);
+void define_latch(CLI::App& parent, invocation& invocation);
+void define_barrier(CLI::App& parent, invocation& invocation);
 void define_list(CLI::App& parent, invocation& invocation);
 void define_show(CLI::App& parent, invocation& invocation);
 void define_evict(CLI::App& parent, invocation& invocation);
@@ -36,6 +41,9 @@ void define_bench(CLI::App& parent, invocation& invocation);
 
 /// All commands, in the order in which the help shows them.
 [[nodiscard]] std::span<command const> commands() noexcept;
+
+/// "holdfast NAME ARGUMENTS": how the command is used, in one line.
+[[nodiscard]] std::string usage_of(std::string_view name);
 
 /// Copies the arguments and cuts off the program to run. Does not look at options.
 [[nodiscard]] invocation read_arguments(std::span<char* const> arguments);

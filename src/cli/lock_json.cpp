@@ -22,19 +22,26 @@ json to_json(claim_info const& claim) {
             {"local", claim.local}};
 }
 
-json to_json(std::vector<claim_info> const& claims) {
+json to_json(std::vector<claim_info> const& claims, lock_kind kind) {
     json out = json::array();
-    for (auto const& claim : claims)
+    for (auto const& claim : claims) {
         out.push_back(to_json(claim));
+        if (kind == lock_kind::election) out.back()["value"] = claim.value;
+    }
     return out;
 }
 
 json to_json(lock_info const& lock) {
     json out{{"name", lock.name},
              {"kind", to_string(lock.kind)},
-             {"holders", to_json(lock.holders)},
-             {"waiters", to_json(lock.waiters)}};
-    if (lock.kind == lock_kind::semaphore) out["limit"] = lock.limit;
+             {"holders", to_json(lock.holders, lock.kind)},
+             {"waiters", to_json(lock.waiters, lock.kind)}};
+    bool const is_barrier = lock.kind == lock_kind::barrier;
+    bool const counts = is_barrier || lock.kind == lock_kind::latch;
+    if (counts || lock.kind == lock_kind::semaphore) out["limit"] = lock.limit;
+    if (counts) out["count"] = lock.count;
+    if (is_barrier) out["generation"] = lock.generation;
+    if (is_barrier) out["broken"] = lock.broken;
     return out;
 }
 

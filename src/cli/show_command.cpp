@@ -24,6 +24,7 @@ constexpr char const* examples =
     "Examples:\n"
     "  holdfast show backup\n"
     "  holdfast show --json backup | jq -r '.holders[0].token'\n"
+    "  holdfast show loaded             a barrier: who has arrived, and whether it is broken\n"
     "  holdfast show --deadlocks        cycles of owners who wait for each other";
 
 struct show_options {
@@ -44,13 +45,18 @@ int show(show_options const& options, invocation const& invocation) {
     if (options.name.empty()) throw usage_error{"the name is missing: holdfast show NAME"};
     client client{choose_store(invocation.store)};
     mutex const checked{client, options.name};  // for its judgement of the name
-    auto locks = client.locks(options.name);
-    auto const found = std::ranges::find(locks, options.name, &lock_info::name);
-    lock_info lock;
-    lock.name = options.name;
-    if (found != locks.end()) lock = std::move(*found);
-    write_text(STDOUT_FILENO,
-               options.json ? json_of(lock) : details_of(lock, is_colourful(STDOUT_FILENO)));
+    auto found = client.locks(options.name);
+    std::erase_if(found, [&](lock_info const& each) { return each.name != options.name; });
+    if (found.empty()) found.emplace_back().name = options.name;
+    // A condition may stand beside another kind of the same name, and is then not what was meant.
+    std::ranges::stable_partition(
+        found, [](lock_kind kind) { return kind != lock_kind::condition; }, &lock_info::kind);
+    if (options.json) {
+        write_text(STDOUT_FILENO, json_of(found.front()));
+        return exit_status::success;
+    }
+    for (auto const& each : found)
+        write_text(STDOUT_FILENO, details_of(each, is_colourful(STDOUT_FILENO)));
     return exit_status::success;
 }
 
@@ -60,7 +66,8 @@ void define_show(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<show_options>();
     auto* app = parent.add_subcommand("show", "Show one name: holders, waiters, tokens");
     app->footer(examples);
-    auto* name = app->add_option("NAME", options->name, "The lock");
+    auto* name =
+        app->add_option("NAME", options->name, "The lock, semaphore, latch, barrier or election");
     app->add_flag("--deadlocks", options->deadlocks,
                   "Owners who wait for each other, over all names")
         ->excludes(name);

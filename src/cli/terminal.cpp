@@ -1,5 +1,6 @@
 #include "terminal.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
@@ -25,6 +26,22 @@ char const* code(colour colour) noexcept {
 }
 
 bool starts_code_point(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// The length of the code point that `text` begins with; 0 when it is none, or controls a terminal.
+std::size_t printable(std::string_view text) noexcept {
+    auto const first = static_cast<unsigned char>(text.front());
+    if (first < 0x80) return first >= 0x20 && first != 0x7F ? 1 : 0;
+    std::size_t const length = first < 0xC2   ? 0
+                               : first < 0xE0 ? 2
+                               : first < 0xF0 ? 3
+                               : first < 0xF5 ? 4
+                                              : 0;
+    if (length == 0 || text.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if (starts_code_point(text[i])) return 0;
+    bool const is_c1_control = first == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    return is_c1_control ? 0 : length;
+}
 
 }  // namespace
 
@@ -53,10 +70,17 @@ std::size_t width(std::string_view text) noexcept {
     return count;
 }
 
+// Bytes that are not UTF-8 may be control characters of a terminal that does not use it.
 std::string harmless(std::string_view text) {
-    std::string out{text};
-    for (auto& c : out)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
+    std::string out;
+    while (!text.empty()) {
+        auto const length = printable(text);
+        out += length > 0 ? text.substr(0, length) : "?";
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+        // The rest of a code point that was not printable is not worth more question marks.
+        while (length == 0 && !text.empty() && !starts_code_point(text.front()))
+            text.remove_prefix(1);
+    }
     return out;
 }
 

@@ -21,7 +21,8 @@ enum class colour { none, bold, dim, red, green, yellow };
 [[nodiscard]] std::size_t width(std::string_view text) noexcept;
 
 /// The longest beginning of `text` that fits, with an ellipsis where something was cut. Control
-/// characters, which labels of others may hold, become '?': they could drive the terminal.
+/// characters and what is not UTF-8, which labels and values of others may hold, become '?': they
+/// could drive the terminal.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t columns);
 [[nodiscard]] std::string harmless(std::string_view text);
 

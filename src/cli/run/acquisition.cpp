@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <holdfast/election.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/retry.hpp>
 #include <holdfast/semaphore.hpp>
 #include <holdfast/shared_mutex.hpp>
 
@@ -40,11 +43,14 @@ private:
 
 acquisition::outcome acquisition::run() {
     owned_descriptor const over{::eventfd(0, EFD_CLOEXEC)};
+    auto const& plan = task_.plan;
+    if (plan.value && plan.wait && plan.wait->count() > 0)
+        campaign_end_.arm(boot_clock::now() + *plan.wait);
     std::optional<lease> held;
     {
         ending_thread const listener{[&] { listen(over.get()); }, over.get()};
         std::optional<narrator> story;
-        if (task_.narrate) story.emplace(client_, task_.plan.name, task_.line);
+        if (task_.narrate) story.emplace(client_, plan.name, task_.line);
         held = acquire();
     }
     if (!held) return refused();
@@ -54,6 +60,7 @@ acquisition::outcome acquisition::run() {
 // The lease is the hold: what it was acquired through may go.
 std::optional<lease> acquisition::acquire() {
     auto const& plan = task_.plan;
+    if (plan.value) return campaign();
     auto const stop = give_up_.get_token();
     auto const for_ever = !plan.wait;
     auto const once = plan.wait && plan.wait->count() == 0;
@@ -74,14 +81,38 @@ std::optional<lease> acquisition::acquire() {
     return lock.try_acquire_for(*plan.wait, stop);
 }
 
+// A campaign knows no time of its own: the listener ends it.
+std::optional<lease> acquisition::campaign() {
+    auto const& plan = task_.plan;
+    auto options = plan.lock;
+    bool const once = plan.wait && plan.wait->count() == 0;
+    if (once) options.retry = retry::never();
+    election contest{client_, plan.name, options};
+    try {
+        auto won = contest.campaign(*plan.value, give_up_.get_token());
+        // A store that did not answer all the time is another matter than a leader that stayed.
+        if (!won && too_late_) (void)contest.leader();
+        return won;
+    } catch (std::system_error const& error) {
+        if (once && error.code() == make_error_code(errc::timed_out)) return std::nullopt;
+        throw;
+    }
+}
+
 // Ends the wait when the supervisor says so, or is no more.
 void acquisition::listen(int over) {
     for (;;) {
-        std::array<pollfd, 3> sources{{{task_.line.descriptor(), POLLIN, 0},
+        std::array<pollfd, 4> sources{{{task_.line.descriptor(), POLLIN, 0},
                                        {task_.signals.descriptor(), POLLIN, 0},
-                                       {over, POLLIN, 0}}};
+                                       {over, POLLIN, 0},
+                                       {campaign_end_.descriptor(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[2].revents != 0) return;
+        if (sources[3].revents != 0) {
+            too_late_ = true;
+            give_up_.request_stop();
+            return;
+        }
         if (sources[1].revents != 0) {
             auto const signal = task_.signals.next();
             if (!signal || !ends_a_process(*signal)) continue;
@@ -99,7 +130,7 @@ void acquisition::listen(int over) {
 
 acquisition::outcome acquisition::refused() {
     if (signal_ != 0) return {{}, exit_status::signalled(signal_), {}};
-    if (give_up_.stop_requested()) return {{}, exit_status::not_acquired, {}};
+    if (give_up_.stop_requested() && !too_late_) return {{}, exit_status::not_acquired, {}};
     outcome out{{}, task_.plan.conflict_exit, {}};
     if (task_.plan.quiet) return out;
     auto const who = describe_holder(client_, task_.plan.name);

@@ -8,6 +8,7 @@
 #include <holdfast/client.hpp>
 #include <holdfast/lease.hpp>
 
+#include "run/boot_timer.hpp"
 #include "run/holder.hpp"
 
 namespace holdfast::cli {
@@ -27,11 +28,14 @@ public:
 private:
     void listen(int over);
     [[nodiscard]] std::optional<lease> acquire();
+    [[nodiscard]] std::optional<lease> campaign();
     [[nodiscard]] outcome refused();
 
     holder_task& task_;
     client& client_;
     std::stop_source give_up_{};
+    bool too_late_{false};  ///< the time of a campaign was over
+    boot_timer campaign_end_{};
     int signal_{0};  ///< that was sent to this very process
 };
 

@@ -1,5 +1,7 @@
 #include "run/child.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <string_view>
@@ -55,10 +57,12 @@ std::vector<std::string> merged(child_environment const& environment) {
     std::vector<std::string> out{"HOLDFAST_NAME=" + environment.name,
                                  "HOLDFAST_TOKEN=" + environment.token,
                                  "HOLDFAST_STORE=" + environment.store};
+    if (environment.value) out.push_back("HOLDFAST_VALUE=" + *environment.value);
+    constexpr std::array ours{
+        "HOLDFAST_NAME=", "HOLDFAST_TOKEN=", "HOLDFAST_STORE=", "HOLDFAST_VALUE="};
     for (char** entry = ::environ; entry && *entry; ++entry) {
         std::string_view const text{*entry};
-        if (!text.starts_with("HOLDFAST_NAME=") && !text.starts_with("HOLDFAST_TOKEN=") &&
-            !text.starts_with("HOLDFAST_STORE="))
+        if (std::ranges::none_of(ours, [&](char const* name) { return text.starts_with(name); }))
             out.emplace_back(text);
     }
     return out;

@@ -1,6 +1,7 @@
 // The command as a child: started in a process group of its own.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace holdfast::cli {
 struct child_environment {
     std::string name;
     std::string token;
-    std::string store;  ///< without its password
+    std::string store;                 ///< without its password
+    std::optional<std::string> value;  ///< by which a leader is known; nothing for others
 };
 
 /// Starts `program`. It enters its group in `page`, and takes the foreground of `terminal` unless

@@ -20,7 +20,8 @@ std::string describe_holder(client& client, std::string const& name) try {
     for (auto const& lock : client.locks(name)) {
         if (lock.name != name || lock.holders.empty()) continue;
         auto const& first = lock.holders.front();
-        auto text = fmt::format("held by {}:{}", first.host, first.pid);
+        auto const* const does = lock.kind == lock_kind::election ? "led" : "held";
+        auto text = fmt::format("{} by {}:{}", does, first.host, first.pid);
         if (!first.label.empty()) text += fmt::format(" ({})", first.label);
         text += " for " + short_duration(first.age);
         if (lock.holders.size() > 1) text += fmt::format(" and {} others", lock.holders.size() - 1);

@@ -1,4 +1,4 @@
-// What `holdfast run` was asked to do.
+// What `holdfast run` or `holdfast elect` was asked to do.
 #pragma once
 
 #include <algorithm>
@@ -22,10 +22,11 @@ enum class loss_policy {
 struct run_plan {
     std::string store{};  ///< with its password: for the holder only
     std::string name{};
-    bool shared{false};        ///< as a reader
-    std::uint32_t permits{0};  ///< of a semaphore; 0 for a lock
-    std::uint32_t limit{0};    ///< of that semaphore
-    lock_options lock{};       ///< its grace is `grace`; its max_hold is ours to keep, see below
+    bool shared{false};                  ///< as a reader
+    std::uint32_t permits{0};            ///< of a semaphore; 0 for a lock
+    std::uint32_t limit{0};              ///< of that semaphore
+    std::optional<std::string> value{};  ///< of a candidate in an election; nothing for others
+    lock_options lock{};  ///< its grace is `grace`; its max_hold is ours to keep, see below
     /// Between TERM and KILL. The store frees a name as soon as its holder has let go, so the
     /// command must be gone before: the library's own max_hold would free it too early.
     std::chrono::milliseconds grace{};

@@ -86,7 +86,8 @@ int supervisor::run() {
         holder.join(signals);
         return exit_status::lost;
     }
-    child_environment const environment{plan_.name, std::to_string(granted.token), granted.store};
+    child_environment const environment{plan_.name, std::to_string(granted.token), granted.store,
+                                        plan_.value};
     pid_t const child = start_child(plan_.program, environment, memory.page(), signals,
                                     terminal.is_ours() ? terminal.descriptor() : -1);
     auto const end = running_phase{plan_, holder, signals, terminal, memory.page(), child}.run();

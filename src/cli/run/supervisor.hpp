@@ -5,7 +5,7 @@
 
 namespace holdfast::cli {
 
-/// `holdfast run` is two processes. The supervisor is the shell's child: it has the terminal, the
+/// `holdfast run` and `holdfast elect` are two processes. The supervisor is the shell's child: it has the terminal, the
 /// signals and the command, stops when the job is stopped, and knows nothing of stores. The holder
 /// has the lock, and renews it also while the job is stopped. Either ends the command when the other
 /// dies, so that no kill leaves a command behind that runs without its lock.

@@ -4,6 +4,7 @@ import os
 import signal
 
 import sandbox
+import synchronizer
 from terminal import CTRL_C, CTRL_D, CTRL_Z, Shell
 
 # Beats in a file as long as it runs, and ends with status 5 when a file named "end" appears. One process without
@@ -271,6 +272,37 @@ class Waiting(TerminalTest):
         self.shell.run("kill -9 %1")
         self.let_go(holder)
         sandbox.until(self.is_free, "the name is free")
+
+
+class WaitingForOthers(TerminalTest):
+    def wait_for(self, words):
+        self.shell.type(f"{sandbox.holdfast} {words}\n")
+        job = sandbox.until(lambda: self.shell.foreground() != self.shell.pid and self.shell.foreground(), "it runs")
+        sandbox.until(lambda: synchronizer.hears_signals(job), "it waits")
+        return job
+
+    def test_ctrl_c(self):
+        for words in ("latch x --wait", "barrier y --parties 2", "leader z --watch"):
+            with self.subTest(words=words):
+                self.wait_for(words)
+                self.shell.type(CTRL_C)
+                self.shell.prompt()
+                self.assertEqual(self.shell.status(), 128 + signal.SIGINT)
+        self.assertEqual(self.show("y")["holders"], [])
+
+    def test_ctrl_z_and_fg(self):
+        for words in ("latch x --wait", "barrier x2 --parties 2", "leader x3 --watch"):
+            with self.subTest(words=words):
+                job = self.wait_for(words)
+                self.shell.type(CTRL_Z)
+                self.shell.expect("Stopped")
+                self.shell.prompt()
+                self.assertTrue(sandbox.is_stopped(job))
+                self.shell.type("fg\n")
+                sandbox.until(lambda job=job: not sandbox.is_stopped(job), "it goes on")
+                self.shell.type(CTRL_C)
+                self.shell.prompt()
+                self.assertEqual(self.shell.status(), 128 + signal.SIGINT)
 
 
 class Colours(TerminalTest):

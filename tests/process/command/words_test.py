@@ -31,7 +31,8 @@ class Words(sandbox.Sandbox):
         return self.options().union(*(self.options(command) for command in self.commands()))
 
     def test_help_lists_the_commands(self):
-        self.assertEqual(self.commands(), ["run", "list", "show", "evict", "bench"])
+        self.assertEqual(self.commands(), ["run", "elect", "leader", "latch", "barrier", "list", "show", "evict",
+                                           "bench"])
         self.assertIn("--no-wait", self.options("run"))
         for command in self.commands():
             self.assertIn("Examples:", self.help(command))
@@ -44,7 +45,7 @@ class Words(sandbox.Sandbox):
         self.assertEqual(described, self.all_options())
         for command in self.commands():
             self.assertRegex(page, rf"(?m)^\.SH .*{command.upper()}")
-        for status in ("64", "69", "70", "71", "75", "76", "126", "127"):
+        for status in ("1", "64", "69", "70", "71", "75", "76", "126", "127"):
             self.assertRegex(page, rf"(?m)^{status}\t")
 
     def complete(self, *words):
@@ -64,6 +65,7 @@ class Words(sandbox.Sandbox):
         self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
         self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
         self.assertIn("true", self.complete("run", "x", "--", "tru"))
+        self.assertIn("true", self.complete("elect", "x", "--value", "a", "--", "tru"))
 
     def test_completion_of_names(self):
         holder = self.hold("orders/42")

@@ -1,0 +1,138 @@
+// holdfast barrier: wait for each other.
+
+#include <memory>
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <holdfast/barrier.hpp>
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+
+#include "exit_status.hpp"
+#include "interruption.hpp"
+#include "invocation.hpp"
+#include "lock_text.hpp"
+#include "lookup.hpp"
+#include "option.hpp"
+#include "store_choice.hpp"
+#include "terminal.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr char const* examples =
+    "Arrives and waits until N have arrived; then all of them print the number of their meeting\n"
+    "(0 for the first) and go on, and the barrier is ready for the next. A party that leaves\n"
+    "before, because its time is over (75), a signal ended it (128+n) or it died, breaks the\n"
+    "barrier: those who wait, and all who arrive later, end with 76 until somebody resets it.\n"
+    "All must give the same number of parties (64).\n"
+    "\n"
+    "Examples:\n"
+    "  holdfast barrier loaded --parties 3               on three hosts: go on together\n"
+    "  holdfast barrier loaded --parties 3 --wait 5m || exit\n"
+    "  holdfast barrier loaded --reset                   begin again; whoever waits ends with 76\n"
+    "  holdfast show loaded                              who has arrived";
+
+constexpr std::uint32_t most = 1U << 20;
+
+struct barrier_options {
+    std::string name{};
+    std::uint32_t parties{0};
+    std::optional<std::chrono::milliseconds> wait{};
+    bool reset{false};
+    std::string label{};
+    bool quiet{false};
+    bool json{false};
+};
+
+int reset(barrier_options const& options, client& client) {
+    auto parties = options.parties;
+    // A name that the store does not know has nothing to reset, whatever its parties.
+    if (parties == 0) {
+        auto const found = find_name(client, options.name, lock_kind::barrier);
+        parties = found && found->limit > 0 ? static_cast<std::uint32_t>(found->limit) : 1;
+    }
+    barrier{client, options.name, parties}.reset();
+    if (!options.json) return exit_status::success;
+    lock_info unknown;
+    unknown.name = options.name;
+    unknown.kind = lock_kind::barrier;
+    write_text(
+        STDOUT_FILENO,
+        json_of(find_name(client, options.name, lock_kind::barrier).value_or(std::move(unknown))));
+    return exit_status::success;
+}
+
+// The generation; nothing when the time was over, or a signal came.
+std::optional<std::uint64_t> meet(barrier_options const& options, client& client,
+                                  interruption const& signals) try {
+    barrier it{client, options.name, options.parties};
+    // There is no other way to leave: the store then knows that this party is gone.
+    std::stop_callback const leave{signals.token(), [&] { client.close(); }};
+    return options.wait ? it.arrive_and_wait_for(*options.wait) : it.arrive_and_wait();
+} catch (std::system_error const& error) {
+    if (signals.signal() != 0 && error.code() == make_error_code(errc::closed)) return std::nullopt;
+    throw;
+}
+
+int arrive(barrier_options const& options, std::string const& store) {
+    interruption const signals;
+    client client{store, {.label = options.label}};
+    auto const generation = meet(options, client, signals);
+    if (!generation && signals.signal() != 0) return exit_status::signalled(signals.signal());
+    if (!generation) {
+        if (!options.quiet)
+            complain(fmt::format(
+                "not all {} parties came to {} within {}: it is broken until "
+                "'holdfast barrier NAME --reset'",
+                options.parties, harmless(options.name), short_duration(*options.wait)));
+        return exit_status::not_acquired;
+    }
+    nlohmann::ordered_json const object{
+        {"name", options.name}, {"parties", options.parties}, {"generation", *generation}};
+    write_text(STDOUT_FILENO,
+               options.json ? object.dump() + "\n" : fmt::format("{}\n", *generation));
+    return exit_status::success;
+}
+
+int perform_barrier(barrier_options const& options, invocation const& invocation) {
+    if (options.wait && options.wait->count() == 0)
+        throw usage_error{"--wait: nobody can be met within 0s"};
+    if (!options.reset && options.parties == 0)
+        throw usage_error{"--parties is missing: how many are to meet"};
+    auto const store = choose_store(invocation.store);
+    if (!options.reset) return arrive(options, store);
+    client client{store};
+    return reset(options, client);
+}
+
+}  // namespace
+
+void define_barrier(CLI::App& parent, invocation& invocation) {
+    auto options = std::make_shared<barrier_options>();
+    auto* app = parent.add_subcommand("barrier", "Wait for each other, then go on together");
+    app->footer(examples);
+    app->add_option("NAME", options->name, "The barrier: any text up to 512 bytes")->required();
+    add_number(*app, "--parties", options->parties, 1U, most, "How many meet");
+    auto* wait = add_duration(*app, "--wait", options->wait,
+                              "Give up after this time (75), which breaks the barrier");
+    app->add_flag("--reset", options->reset,
+                  "Begin again, broken or not; those who wait end with 76")
+        ->excludes(wait);
+    app->add_option("--label", options->label, "Text that 'holdfast list' shows")
+        ->type_name("TEXT");
+    app->add_flag("--quiet", options->quiet, "Do not say that the others did not come");
+    app->add_flag("--json", options->json, "For programs: one object");
+    app->callback([options, &invocation] {
+        invocation.action = [options, &invocation] {
+            return perform_barrier(*options, invocation);
+        };
+    });
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,151 @@
+// holdfast latch: declare a latch, count it down, wait until nothing is left.
+
+#include <cctype>
+#include <memory>
+
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <fmt/format.h>
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/latch.hpp>
+
+#include "exit_status.hpp"
+#include "interruption.hpp"
+#include "invocation.hpp"
+#include "lock_text.hpp"
+#include "lookup.hpp"
+#include "option.hpp"
+#include "store_choice.hpp"
+#include "terminal.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr char const* examples =
+    "A latch is a count that only sinks; it is open when nothing is left, and stays open for a\n"
+    "day. The first count is kept: giving another one is an error (64). Several options are done\n"
+    "in the order declare, count down, wait. Without any, what is left is printed; status 1 when\n"
+    "nobody has declared the latch. Waiting for one that nobody has declared yet is possible.\n"
+    "\n"
+    "Examples:\n"
+    "  holdfast latch migrated --count 1                 declare it\n"
+    "  holdfast latch migrated --wait 10m && ./serve     on every host: wait, at most 10 minutes\n"
+    "  holdfast latch migrated --down                    let them all go\n"
+    "  holdfast latch ready --count 3 --down --wait      go on when three have come here\n"
+    "  holdfast latch ready                              print what is left\n"
+    "  holdfast latch --json ready | jq .count";
+
+constexpr std::uint32_t most = 999'999'999;
+
+struct latch_options {
+    std::string name{};
+    std::optional<std::uint32_t> count{};
+    std::optional<std::string> down{};  ///< as typed: its value may be missing, or be the name
+    std::optional<std::string> wait{};
+    bool quiet{false};
+    bool json{false};
+
+    [[nodiscard]] bool only_asks() const noexcept { return !count && !down && !wait; }
+};
+
+// "--down NAME": a word that cannot be the option's value is the name, where that is missing.
+void find_name_among_values(latch_options& options) {
+    for (auto* const value : {&options.down, &options.wait}) {
+        if (!options.name.empty() || !*value || (*value)->empty()) continue;
+        auto const first = static_cast<unsigned char>((*value)->front());
+        if (!std::isdigit(first) && first != '.') std::swap(options.name, **value);
+    }
+    if (options.name.empty()) throw usage_error{"the name is missing: " + usage_of("latch")};
+}
+
+latch latch_of(client const& client, latch_options const& options) {
+    return options.count ? latch{client, options.name, *options.count}
+                         : latch{client, options.name};
+}
+
+/// What is left; nothing when the latch was never declared.
+std::optional<std::uint32_t> left_of(latch& it) try {
+    return it.count();
+} catch (std::system_error const& error) {
+    if (error.code() == make_error_code(errc::bad_option)) return std::nullopt;
+    throw;
+}
+
+int wait_for(latch& it, std::optional<std::chrono::milliseconds> limit, bool quiet,
+             interruption const& signals) {
+    bool const open = !limit               ? it.wait(signals.token())
+                      : limit->count() > 0 ? it.wait_for(*limit, signals.token())
+                                           : left_of(it) == 0U;
+    if (open) return exit_status::success;
+    if (signals.signal() != 0) return exit_status::signalled(signals.signal());
+    if (!quiet) {
+        auto const left = left_of(it);
+        complain(fmt::format("{} was not open within {}: {}", harmless(it.name()),
+                             short_duration(*limit),
+                             left ? fmt::format("{} left", *left) : "nobody has declared it"));
+    }
+    return exit_status::not_acquired;
+}
+
+int print(client& client, latch& it, latch_options const& options) {
+    if (options.json) {
+        if (auto const found = find_name(client, options.name, lock_kind::latch)) {
+            write_text(STDOUT_FILENO, json_of(*found));
+            return exit_status::success;
+        }
+    } else if (auto const left = left_of(it)) {
+        write_text(STDOUT_FILENO, fmt::format("{}\n", *left));
+        return exit_status::success;
+    }
+    complain(fmt::format("there is no latch {}: 'holdfast latch NAME --count N' declares one",
+                         harmless(options.name)));
+    return exit_status::absent;
+}
+
+int perform_latch(latch_options& options, invocation const& invocation) {
+    find_name_among_values(options);
+    std::uint32_t down = options.down ? 1 : 0;
+    if (options.down && !options.down->empty())
+        down = whole_number("--down", *options.down, 1U, most);
+    std::optional<std::chrono::milliseconds> limit;
+    if (options.wait && !options.wait->empty()) limit = duration("--wait", *options.wait);
+
+    auto const store = choose_store(invocation.store);
+    std::optional<interruption> signals;
+    if (options.wait) signals.emplace();
+    client client{store};
+    auto it = latch_of(client, options);
+    if (options.count && down == 0) (void)it.count();  // declares it
+    if (down > 0) it.count_down(down);
+    int const status =
+        options.wait ? wait_for(it, limit, options.quiet, *signals) : exit_status::success;
+    if (!options.json && !options.only_asks()) return status;
+    if (status > 128) return status;
+    int const printed = print(client, it, options);
+    return status != exit_status::success ? status : printed;
+}
+
+}  // namespace
+
+void define_latch(CLI::App& parent, invocation& invocation) {
+    auto options = std::make_shared<latch_options>();
+    auto* app = parent.add_subcommand("latch", "Count down; wait until nothing is left");
+    app->footer(examples);
+    app->add_option("NAME", options->name, "The latch: any text up to 512 bytes");
+    add_number(*app, "--count", options->count, 0U, most, "Declare it with this count");
+    add_optional_value(*app, "--down", options->down, "Count down by N (1)")->type_name("[N]");
+    add_optional_value(*app, "--wait", options->wait,
+                       "Wait until it is open; at most DUR where given (75)")
+        ->type_name("[DUR]");
+    app->add_flag("--quiet", options->quiet, "Do not say that it was not open in time");
+    app->add_flag("--json", options->json, "For programs: one object, also after the others");
+    app->callback([options, &invocation] {
+        invocation.action = [options, &invocation] { return perform_latch(*options, invocation); };
+    });
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,108 @@
+// holdfast leader: who leads.
+
+#include <array>
+#include <csignal>
+#include <memory>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <holdfast/client.hpp>
+#include <holdfast/election.hpp>
+
+#include "exit_status.hpp"
+#include "invocation.hpp"
+#include "run/signal_inbox.hpp"
+#include "store_choice.hpp"
+#include "terminal.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+constexpr char const* examples =
+    "Prints the value of the leader, control characters as '?'; --json gives it as it is, with\n"
+    "the fencing token of the term. Status 1 when nobody leads.\n"
+    "\n"
+    "Examples:\n"
+    "  curl \"http://$(holdfast leader web)/health\"\n"
+    "  holdfast leader --json web | jq -r .token\n"
+    "  holdfast leader --watch web | while read -r leader; do echo \"now: ${leader:-nobody}\"; "
+    "done";
+
+struct leader_options {
+    std::string name{};
+    bool watch{false};
+    bool json{false};
+};
+
+std::string line_of(leader_options const& options, std::optional<leader_info> const& leader) {
+    if (!options.json) return (leader ? harmless(leader->value) : std::string{}) + "\n";
+    using json = nlohmann::ordered_json;
+    json object{{"name", options.name}, {"value", nullptr}, {"token", nullptr}};
+    if (leader) {
+        object["value"] = leader->value;
+        object["token"] = std::to_string(leader->token);
+    }
+    return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+int print(leader_options const& options, invocation const& invocation) {
+    client client{choose_store(invocation.store)};
+    auto const leader = election{client, options.name}.leader();
+    if (leader || options.json) write_text(STDOUT_FILENO, line_of(options, leader));
+    if (leader) return exit_status::success;
+    complain(fmt::format("{} has no leader", harmless(options.name)));
+    return exit_status::absent;
+}
+
+// Until a signal ends it, or nobody reads any more.
+int wait_for_end(signal_inbox& signals) {
+    for (;;) {
+        std::array<pollfd, 2> sources{{{signals.descriptor(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
+        ::poll(sources.data(), sources.size(), -1);
+        if ((sources[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+            return exit_status::signalled(SIGPIPE);
+        while (auto const signal = signals.next()) {
+            if (*signal == SIGTSTP) signals.stop_group();
+            if (ends_a_process(*signal)) return exit_status::signalled(*signal);
+        }
+    }
+}
+
+int watch(leader_options const& options, invocation const& invocation) {
+    auto const store = choose_store(invocation.store);
+    signal_inbox signals;  // before the client, whose threads must not get them
+    client client{store};
+    election contest{client, options.name};
+    (void)contest.leader();  // an observer is not told what is wrong with the store
+    auto const subscription = contest.observe([&](std::optional<leader_info> const& leader) {
+        write_text(STDOUT_FILENO, line_of(options, leader));
+    });
+    int const status = wait_for_end(signals);
+    signals.restore();  // a second signal does not wait for the store
+    return status;
+}
+
+}  // namespace
+
+void define_leader(CLI::App& parent, invocation& invocation) {
+    auto options = std::make_shared<leader_options>();
+    auto* app = parent.add_subcommand("leader", "Print who leads");
+    app->footer(examples);
+    app->add_option("NAME", options->name, "The election")->required();
+    app->add_flag("--watch", options->watch,
+                  "Print every change, an empty line when nobody leads, until interrupted");
+    app->add_flag("--json", options->json, "For programs: one object, with the token");
+    app->callback([options, &invocation] {
+        invocation.action = [options, &invocation] {
+            return options->watch ? watch(*options, invocation) : print(*options, invocation);
+        };
+    });
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,83 @@
+#include "run/options.hpp"
+
+#include <CLI/App.hpp>
+#include <fmt/format.h>
+
+#include "option.hpp"
+#include "store_choice.hpp"
+
+namespace holdfast::cli {
+
+namespace {
+
+loss_policy policy_of(std::string const& word) {
+    if (word == "term") return loss_policy::term;
+    if (word == "kill") return loss_policy::kill;
+    if (word == "ignore") return loss_policy::ignore;
+    throw usage_error{fmt::format("--on-lost: '{}' is none of term, kill and ignore", word)};
+}
+
+std::string base_name(std::string const& path) { return path.substr(path.find_last_of('/') + 1); }
+
+// The lease and what is measured by it.
+void plan_times(hold_options const& options, run_plan& plan) {
+    auto& lock = plan.lock;
+    if (options.lease) lock.lease = *options.lease;
+    plan.lease = options.lease.value_or(lease_of_store(plan.store).value_or(lock.lease));
+    lock.grace = options.grace.value_or(plan.lease / 4);
+    if (lock.grace >= plan.lease)
+        throw usage_error{
+            "--grace must be shorter than the lease: the command would be ended as "
+            "soon as it starts"};
+    plan.grace = lock.grace;
+    plan.max_hold = options.max_hold;
+    if (options.max_hold && options.max_hold->count() == 0)
+        throw usage_error{"--max-hold: nothing can run for 0s"};
+    if (options.max_hold && options.min_hold && *options.min_hold > *options.max_hold)
+        throw usage_error{"--min-hold must not be longer than --max-hold"};
+    lock.min_hold = options.min_hold;
+}
+
+}  // namespace
+
+void add_hold_options(CLI::App& app, hold_options& options, char const* what) {
+    app.add_option("NAME", options.name, what)->required();
+    auto* wait = add_duration(app, "--wait", options.wait, "Give up after this time (75)");
+    app.add_flag("--no-wait", options.no_wait, "Give up at once when it is held (75)")
+        ->excludes(wait);
+    add_duration(app, "--lease", options.lease,
+                 "How long the hold outlives its last renewal (30s)");
+    add_duration(app, "--max-hold", options.max_hold, "End COMMAND after this time (76)");
+    add_duration(app, "--min-hold", options.min_hold, "Keep the name taken at least this long");
+    app.add_flag("--fair", options.fair, "First come, first served");
+    app.add_option("--on-lost", options.on_lost,
+                   "What to do to COMMAND when the hold is lost: term (TERM, then KILL), kill, "
+                   "ignore")
+        ->type_name("ACTION");
+    add_duration(app, "--grace", options.grace,
+                 "Time between TERM and the end of the hold (a quarter of the lease)");
+    add_number(app, "--conflict-exit", options.conflict_exit, 0, 255, "Exit status instead of 75")
+        ->type_name("CODE");
+    app.add_option("--label", options.label, "Text that 'holdfast list' shows")->type_name("TEXT");
+    app.add_flag("--quiet", options.quiet, "Do not show who is waited for");
+}
+
+run_plan plan_of(hold_options const& options, invocation const& invocation) {
+    if (invocation.program.empty())
+        throw usage_error{"the program to run is missing: " + usage_of(invocation.command)};
+    run_plan plan;
+    plan.on_lost = policy_of(options.on_lost);
+    plan.store = choose_store(invocation.store);
+    plan.name = options.name;
+    plan.program = invocation.program;
+    plan.wait = options.no_wait ? std::chrono::milliseconds{0} : options.wait;
+    plan.conflict_exit = options.conflict_exit;
+    plan.quiet = options.quiet;
+    plan_times(options, plan);
+    plan.lock.order = options.fair ? ordering::fair : ordering::barging;
+    // Its arguments may hold what others must not read; its name says enough.
+    plan.lock.label = options.label.value_or(base_name(plan.program.front()));
+    return plan;
+}
+
+}  // namespace holdfast::cli
