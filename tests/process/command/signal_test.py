@@ -73,7 +73,7 @@ class WhileRunning(sandbox.Sandbox):
         self.assertTrue(self.is_free())
 
     def test_the_whole_group_gets_them(self):
-        process = self.start("run", "x", "--", "sh", "-c", f"({RECORDER}) & trap : TERM; wait; wait; exit 4")
+        process = self.start("run", "x", "--", "sh", "-c", f"trap : TERM; ({RECORDER}) & wait; wait; exit 4")
         self.assertEqual(process.stdout.readline(), "ready\n")
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.stdout.readline(), "got TERM\n")
