@@ -4,10 +4,13 @@
 #include <functional>
 #include <string>
 
+#include "seam/reply.hpp"
+#include "simulation/events.hpp"
 #include "simulation/holds.hpp"
 
 namespace holdfast::simulation {
 
+class client;
 class world;
 
 class checker {
@@ -23,6 +26,9 @@ public:
     virtual void granted(store_hold const&, bool /*from_line*/) {}
     virtual void extended(store_hold const&) {}
     virtual void ended(store_hold const&, store_end) {}
+    virtual void carried_out(seam::request const&, seam::reply const&) {}
+    /// It has begun anew and knows nothing.
+    virtual void emptied() {}
 
     // At the users.
     virtual void given(local_hold const&) {}
@@ -32,6 +38,8 @@ public:
     virtual void begun(call_record const&) {}
     virtual void completed(call_record const&) {}
     virtual void renewal_sent(seam::claim_id) {}
+    virtual void sent(client const&, seam::request const&) {}
+    virtual void happened(event const&) {}
 
     /// Now and then, and often enough to see what does not happen.
     virtual void tick() {}

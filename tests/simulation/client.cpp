@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "simulation/party.hpp"
 #include "simulation/user.hpp"
 #include "simulation/world.hpp"
 
@@ -103,6 +104,7 @@ std::shared_ptr<core::line> client::line_for(core::terms_ptr const& terms) {
 
 void client::remember(core::engine::outgoing const& out) {
     world_.note([&] { return world_.name_of(*this) + " sends " + world_.words(out); });
+    world_.tell([&](checker& it) { it.sent(*this, out.what); });
     if (auto const* const submit = std::get_if<seam::submit>(&out.what)) {
         asked_[out.id] = {submit->claims.front().id};
     } else if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
@@ -192,6 +194,17 @@ void client::kill() {
     backlog_.clear();
     for (auto const& it : users)
         it->vanish();
+    for (auto const& it : parties)
+        it->vanish();
+}
+
+void client::close() {
+    closed_ = true;
+    for (auto const& it : users)
+        it->retire();
+    for (auto const& it : parties)
+        it->retire();
+    engine_->close(now());
 }
 
 }  // namespace holdfast::simulation

@@ -12,6 +12,7 @@
 
 namespace holdfast::simulation {
 
+class party;
 class user;
 class world;
 
@@ -32,6 +33,7 @@ public:
     [[nodiscard]] base::instant now() const noexcept;
     [[nodiscard]] bool alive() const noexcept { return alive_; }
     [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+    [[nodiscard]] bool closed() const noexcept { return closed_; }
     /// Until when it was last stopped: what is late may be excused by it.
     [[nodiscard]] moment stopped_until() const noexcept { return stopped_until_; }
 
@@ -49,12 +51,15 @@ public:
     void pause(moment until);
     void resume();
     void kill();
+    /// Ends it in good order.
+    void close();
 
     /// Whether the client knows that somebody else waits for what this claim holds.
     [[nodiscard]] bool knows_contended(seam::claim_id id) const;
     void forget_contended(seam::claim_id id) { contended_.erase(id); }
 
     std::vector<std::unique_ptr<user>> users;
+    std::vector<std::unique_ptr<party>> parties;
 
 private:
     void send(core::engine::outgoing out);
@@ -78,6 +83,7 @@ private:
     moment stopped_until_{0};
     bool alive_{true};
     bool stopped_{false};
+    bool closed_{false};
 };
 
 }  // namespace holdfast::simulation

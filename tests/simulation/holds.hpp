@@ -46,10 +46,13 @@ enum class store_end { settled, expired, evicted, forgotten, recalled };
     return !one_owner;
 }
 
+class party;
+
 /// One hold in the hands of a user, from the moment it was given until it is let go.
 struct local_hold {
     std::size_t client{0};
     std::uint64_t user{0};
+    party* of{nullptr};  ///< instead of a user
     seam::claim_id claim{};
     core::terms_ptr terms{};
     std::shared_ptr<core::grant> grant{};

@@ -36,8 +36,19 @@ void plan(world& where, int count, std::function<void()> const& fault) {
         });
 }
 
+std::string draw_name(world& where) {
+    auto const number = std::to_string(where.random.below(where.plan.names));
+    switch (where.plan.about) {
+    case theme::permits: return "permits/" + number;
+    case theme::barrier: return "barrier/0";
+    case theme::election: return "election/" + number;
+    case theme::condition: return where.random.one_in(2) ? "items/0" : "room/0";
+    default: return "lock/" + number;
+    }
+}
+
 void evict(world& where) {
-    seam::evict what{.name = "lock/" + std::to_string(where.random.below(where.plan.names))};
+    seam::evict what{.name = draw_name(where)};
     where.store.receive(std::make_shared<seam::identity const>(), what, [](seam::reply const&) {});
 }
 
@@ -50,11 +61,7 @@ void kill(world& where) {
 
 void close(world& where) {
     if (auto* const it = draw_client(where); it != nullptr && !it->stopped()) {
-        it->at(where.time.now(), [it] {
-            for (auto const& user : it->users)
-                user->retire();
-            it->engine().close(it->now());
-        });
+        it->at(where.time.now(), [it] { it->close(); });
         add_working_client(where);
     }
 }

@@ -89,6 +89,12 @@ void link::fail(seam::request_id id, char const* why) {
 }
 
 void link::cut() {
+    // Whoever connects anew says so: what was watched must be asked for again.
+    if (world_.plan.about != theme::locks)
+        client_.at(world_.time.now() + world_.draw(milliseconds{5}), [this] {
+            client_.hear(
+                seam::session_changed{seam::session_changed::state::restored, "connected anew"});
+        });
     for (auto const id : open_)
         client_.at(world_.time.now() + world_.draw(milliseconds{5}),
                    [this, id] { fail(id, "the connection was cut"); });

@@ -42,9 +42,41 @@ void draw_faults(profile& out, base::random& random) {
     if (random.one_in(12)) out.wild_clocks = few(random, 3);
 }
 
+// Only deaths: what a death may delay can be held against a bound then.
+void leave_only_deaths(profile& out, base::random& random) {
+    out.reorder = false;
+    out.drop = out.duplicate = out.spike = out.stalled_notice = 0;
+    out.cuts = out.partitions = out.silences = out.restarts = out.soft_restarts = 0;
+    out.evictions = out.pauses = out.closes = out.store_jumps = out.wild_clocks = 0;
+    out.kills = few(random, 3);
+}
+
+void suit(profile& out, theme about, base::random& random) {
+    out.about = about;
+    out.clients = 2 + random.below(3);
+    out.users = 2 + random.below(2);
+    out.names = 1 + random.below(2);
+    out.fair_only = about == theme::fair;
+    out.mixed_kinds = about == theme::fair && random.one_in(2);
+    if (about == theme::together) out.names = 3;
+    if (about == theme::condition) out.hand_over = true;  // it cannot do without
+    if (!out.in_process && random.one_in(4)) leave_only_deaths(out, random);
+}
+
+profile draw_swarm(base::random& random);
+
 }  // namespace
 
-profile draw_profile(base::random& random) {
+profile draw_profile(base::random& random, std::uint64_t seed) {
+    auto out = draw_swarm(random);
+    base::random aside{~seed};  // so that the seeds of locks go on meaning what they meant
+    if (auto const about = theme_of(seed); about != theme::locks) suit(out, about, aside);
+    return out;
+}
+
+namespace {
+
+profile draw_swarm(base::random& random) {
     profile out;
     out.clients = 1 + random.below(4);
     out.users = 1 + random.below(5);
@@ -76,12 +108,14 @@ profile draw_profile(base::random& random) {
     return out;
 }
 
+}  // namespace
+
 std::string profile::text() const {
-    std::string out = std::to_string(clients) + " clients of " + std::to_string(users) +
-                      " users on " + std::to_string(names) + " names, leases of " +
-                      std::to_string(lease_min.count()) + " to " +
-                      std::to_string(lease_max.count()) + " ms, latency up to " +
-                      std::to_string(latency_max.count() / 1'000) + " us";
+    std::string out =
+        to_string(about) + std::string{": "} + std::to_string(clients) + " clients of " +
+        std::to_string(users) + " users on " + std::to_string(names) + " names, leases of " +
+        std::to_string(lease_min.count()) + " to " + std::to_string(lease_max.count()) +
+        " ms, latency up to " + std::to_string(latency_max.count() / 1'000) + " us";
     auto const add = [&](char const* what, std::int64_t count) {
         if (count != 0) out += std::string{", "} + what + " " + std::to_string(count);
     };

@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "simulation/theme.hpp"
 #include "simulation/timeline.hpp"
 
 namespace holdfast::simulation {
 
 /// Chances are per 10,000 messages, counts are per run.
 struct profile {
+    theme about{theme::locks};
+
     // The network.
     moment latency_min{std::chrono::microseconds{50}};
     moment latency_max{std::chrono::milliseconds{2}};
@@ -68,10 +71,16 @@ struct profile {
                        pauses + kills + closes + wild_clocks ==
                    0;
     }
+    /// Whether messages arrive and stores stay: clients may still die.
+    [[nodiscard]] bool only_deaths() const noexcept {
+        auto alive = *this;
+        alive.kills = alive.closes = 0;
+        return alive.faultless();
+    }
     [[nodiscard]] std::string text() const;
 };
 
 /// A swarm: each run has some faults and not others, so that none hides another.
-[[nodiscard]] profile draw_profile(base::random& random);
+[[nodiscard]] profile draw_profile(base::random& random, std::uint64_t seed);
 
 }  // namespace holdfast::simulation

@@ -21,8 +21,15 @@ std::uint64_t wall(moment now) {
 server::server(world& where, variant broken)
     : world_{where},
       broken_{std::move(broken)},
-      offset_{where.random.below(1'000'000'000'000'000)},
-      machine_{std::make_unique<stores::memory::machine>(wall(moment{0}))} {}
+      offset_{where.random.below(1'000'000'000'000'000)} {
+    begin_anew();
+}
+
+void server::begin_anew() {
+    auto const first = wall(world_.time.now());
+    machine_ = std::make_unique<stores::memory::machine>(first);
+    if (broken_.store) odd_ = broken_.store(first);
+}
 
 seam::store_time server::clock(moment when) const noexcept {
     return seam::store_time{offset_ + std::chrono::duration_cast<microseconds>(when)};
@@ -44,8 +51,10 @@ void server::receive(identity_ptr const& from, seam::request what, answer_to ans
 void server::carry_out(identity_ptr const& from, seam::request what, answer_to const& answer) {
     if (broken_.tamper) broken_.tamper(world_.seen, now(), what);
     std::vector<stores::lease::directed_notice> notices;
-    auto reply = machine_->handle(from, what, now(), notices);
+    auto reply = odd_ != nullptr ? odd_->handle(from, what, now(), notices)
+                                 : machine_->handle(from, what, now(), notices);
     world_.seen.saw(what, reply, notices);
+    world_.tell([&](checker& it) { it.carried_out(what, reply); });
     for (auto& [to, notice] : notices)
         if (auto* const home = world_.find(to)) home->net().push(std::move(notice));
     answer(std::move(reply));
@@ -59,7 +68,8 @@ void server::fall_silent(moment until, bool lose) {
 void server::restart(bool empty) {
     if (empty) {
         world_.seen.forget_all();
-        machine_ = std::make_unique<stores::memory::machine>(wall(world_.time.now()));
+        begin_anew();
+        world_.tell([](checker& it) { it.emptied(); });
     }
     for (auto const& it : world_.clients)
         it->net().cut();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "seam/store.hpp"
+#include "simulation/odd_store.hpp"
 #include "simulation/timeline.hpp"
 #include "simulation/variant.hpp"
 #include "stores/memory/space.hpp"
@@ -37,10 +38,13 @@ public:
     void wake() noexcept { silent_until_ = moment{0}; }
 
     /// Names, cells and bars that are stored.
-    [[nodiscard]] std::size_t size() const noexcept { return machine_->size(); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return odd_ != nullptr ? odd_->size() : machine_->size();
+    }
 
 private:
     void carry_out(identity_ptr const& from, seam::request what, answer_to const& answer);
+    void begin_anew();
 
     world& world_;
     variant const broken_;
@@ -48,6 +52,7 @@ private:
     moment silent_until_{0};
     bool losing_{false};
     std::unique_ptr<stores::memory::machine> machine_;
+    std::unique_ptr<odd_store> odd_;  ///< in its place, in a variant
 };
 
 }  // namespace holdfast::simulation

@@ -123,9 +123,11 @@ void user::on_acquired() {
                       : " " + error_.text);
     });
     call_.reset();
+    if (scripted && then) return then();
     if (hold_ == nullptr) return think();
     if (scripted) return;
     auto const work = world_.draw(habit_.hold);
+    plan_changes(work);
     if (world_.percent(habit_.renews)) {
         later(world_.draw(work), [this, mine = turn_] {
             if (mine != turn_ || hold_ == nullptr) return;
@@ -150,6 +152,41 @@ void user::stop_waiting() {
 void user::renew(std::optional<std::chrono::milliseconds> lease) {
     auto& it = *renewals_.emplace_back(std::make_unique<renew_end>());
     home_.engine().renew(*hold_->grant, lease, it.call, home_.now());
+}
+
+void user::plan_changes(moment work) {
+    auto const some_time = [&](unsigned chance, auto what) {
+        if (chance == 0 || !world_.percent(chance)) return;
+        later(world_.draw(work), [this, mine = turn_, what] {
+            if (mine == turn_ && hold_ != nullptr) what();
+        });
+    };
+    some_time(habit_.weakens, [this] { weaken(); });
+    some_time(habit_.limits, [this] {
+        // Never below what somebody may want at once.
+        set_limit(habit_.terms->spec->limit + static_cast<std::uint32_t>(world_.random.below(3)));
+    });
+}
+
+void user::weaken() {
+    auto const request = home_.engine().weaken(*hold_->grant, habit_.weaker, home_.now());
+    if (!request) return;
+    world_.note([&] {
+        return world_.name_of(home_) + " user " + std::to_string(number_) +
+               " weakens its hold of '" + habit_.terms->spec->name + "'";
+    });
+    hold_->terms = habit_.weaker;
+    ask(*request);
+}
+
+void user::set_limit(std::uint32_t limit) {
+    ask(seam::adjust{{habit_.terms->spec, {}, {}}, limit});
+}
+
+void user::ask(seam::request what) {
+    auto& it = *asked_.emplace_back(std::make_unique<ask_end>(std::move(what)));
+    it.call.deadline = home_.now() + world_.plan.patience;
+    home_.engine().begin(it.call, home_.now());
 }
 
 void user::on_lost() {

@@ -26,6 +26,9 @@ struct habit {
     unsigned waits{50};                              ///< releases that wait for the store's word
     unsigned renews{0};                              ///< holds with a renewal on demand
     unsigned relengths{0};                           ///< of those, with another lease
+    core::terms_ptr weaker{};                        ///< a reader's, or fewer permits
+    unsigned weakens{0};                             ///< holds that become weaker on the way
+    unsigned limits{0};  ///< holds in which the limit of the semaphore is changed
     unsigned clings{0};  ///< goes on for a while after it was told of the loss
 };
 
@@ -55,12 +58,16 @@ public:
     void stop_waiting();
     void renew(std::optional<std::chrono::milliseconds> lease);
     void release(bool wait);
+    /// From writer to reader, or from many permits to fewer, without a gap.
+    void weaken();
+    void set_limit(std::uint32_t limit);
 
     [[nodiscard]] std::optional<core::verdict> last_verdict() const noexcept { return verdict_; }
     [[nodiscard]] base::error const& last_error() const noexcept { return error_; }
     [[nodiscard]] std::optional<release_outcome> last_outcome() const noexcept { return outcome_; }
     [[nodiscard]] std::uint64_t holds() const noexcept { return holds_; }
-    bool scripted{false};  ///< acts only when told
+    bool scripted{false};          ///< acts only when told
+    std::function<void()> then{};  ///< of a scripted one: its acquire has ended
 
 private:
     struct acquire_end final : core::completion {
@@ -82,9 +89,16 @@ private:
         void completed() noexcept override {}
         core::renew_call call{*this};
     };
+    struct ask_end final : core::completion {
+        explicit ask_end(seam::request what) : call{std::move(what), *this} {}
+        void completed() noexcept override {}
+        core::operation_call call;
+    };
 
     void think();
     void take_up();
+    void ask(seam::request what);
+    void plan_changes(moment work);
     [[nodiscard]] bool enter_lane();
     void on_completed() noexcept;
     void on_nudged() noexcept;
@@ -105,6 +119,7 @@ private:
     std::uint64_t generation_{0};
     std::vector<std::unique_ptr<release_end>> releases_;
     std::vector<std::unique_ptr<renew_end>> renewals_;
+    std::vector<std::unique_ptr<ask_end>> asked_;
     std::optional<core::verdict> verdict_;
     base::error error_;
     std::optional<release_outcome> outcome_;

@@ -1,6 +1,7 @@
 // A variant of the product: as it is, or with one deliberate fault.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 namespace holdfast::simulation {
 
+class odd_store;
 class witness;
 
 struct variant {
@@ -17,6 +19,14 @@ struct variant {
     std::shared_ptr<core::judgement const> judge{};
     /// Changes a request on its way into the store, as a faulty store would understand it.
     std::function<void(witness const&, seam::store_time, seam::request&)> tamper{};
+    /// A store with rules of its own, whose sequences begin behind the number.
+    std::function<std::unique_ptr<odd_store>(std::uint64_t)> store{};
+    /// A user of a condition who unlocks before the store has it in the line.
+    bool unlocks_first{false};
+    /// A user of a condition who waits although it lost the mutex meanwhile.
+    bool waits_unlocked{false};
+    /// A lock over several names that waits for one while it holds another.
+    bool holds_and_waits{false};
 };
 
 }  // namespace holdfast::simulation

@@ -15,13 +15,20 @@ void witness::saw(seam::request const& asked, seam::reply const& answer,
             return it.second.kept && it.second.spec->name == evict->name;
         });
     }
+    // What made room comes before those who were let in by it.
+    if (auto const* const convert = std::get_if<seam::convert>(&asked))
+        on_convert(*convert, answer);
+    auto const* const adjust = std::get_if<seam::adjust>(&asked);
+    auto const* const adjusted = std::get_if<seam::adjusted>(&answer.body);
+    bool const new_limit = adjust != nullptr && adjusted != nullptr && adjust->current;
+    if (new_limit)  // what time ended made room by the old limit
+        limits_[adjust->subject.name()] = std::max(limit(*adjust->subject.spec), adjusted->current);
     saw_notices(std::get_if<seam::settle>(&asked), answer, notices);
+    if (new_limit) limits_[adjust->subject.name()] = adjusted->current;
     if (auto const* const settle = std::get_if<seam::settle>(&asked))
         given_up_.insert(settle->claims.front().id);
     if (auto const* const submit = std::get_if<seam::submit>(&asked)) on_submit(*submit, answer);
     if (auto const* const renew = std::get_if<seam::renew>(&asked)) on_renew(*renew, answer);
-    if (auto const* const convert = std::get_if<seam::convert>(&asked))
-        on_convert(*convert, answer);
 }
 
 // What time ended comes first, then what was asked for, then what that has freed. A claim that was
@@ -185,6 +192,7 @@ void witness::forget_all() {
         holds_.begin()->second.kept ? void(holds_.erase(id)) : end(id, store_end::forgotten);
     }
     lines_.clear();
+    limits_.clear();
 }
 
 store_hold const* witness::hold(seam::claim_id id) const {
@@ -220,6 +228,11 @@ bool witness::waiting(seam::claim_id id) const {
 void witness::leave_line(seam::claim_id id) {
     for (auto& [name, line] : lines_)
         std::erase_if(line, [&](store_wait const& it) { return it.id == id; });
+}
+
+std::uint32_t witness::limit(seam::claim_spec const& spec) const {
+    auto const found = limits_.find(spec.name);
+    return found == limits_.end() ? spec.limit : found->second;
 }
 
 std::vector<store_end> const& witness::ends(seam::claim_id id) const {

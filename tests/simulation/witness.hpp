@@ -32,6 +32,8 @@ public:
     [[nodiscard]] bool waiting(seam::claim_id id) const;
     /// Whether the store was told that nobody wants the claim any more.
     [[nodiscard]] bool given_up(seam::claim_id id) const { return given_up_.contains(id); }
+    /// The limit in force of a semaphore; as declared unless it was changed.
+    [[nodiscard]] std::uint32_t limit(seam::claim_spec const& spec) const;
     /// How a claim of earlier times ended.
     [[nodiscard]] std::vector<store_end> const& ends(seam::claim_id id) const;
 
@@ -55,6 +57,7 @@ private:
     std::map<std::string, std::vector<store_wait>> lines_;
     std::map<seam::claim_id, std::vector<store_end>> ends_;
     std::set<seam::claim_id> given_up_;
+    std::map<std::string, std::uint32_t> limits_;
 };
 
 }  // namespace holdfast::simulation

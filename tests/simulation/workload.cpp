@@ -1,5 +1,10 @@
 #include "simulation/workload.hpp"
 
+#include "simulation/parties/barrier_party.hpp"
+#include "simulation/parties/buffer_party.hpp"
+#include "simulation/parties/collector.hpp"
+#include "simulation/parties/latch_party.hpp"
+#include "simulation/parties/observer.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -89,10 +94,91 @@ habit draw_habit(world& where) {
     return out;
 }
 
+namespace {
+
+core::terms_ptr terms_of(seam::claim_spec spec, lock_options const& options) {
+    return std::make_shared<core::terms const>(core::make_terms(std::move(spec), options));
+}
+
+// Readers and writers of a few names; some writers become readers on the way.
+habit draw_reader_or_writer(world& where) {
+    auto out = draw_habit(where);
+    auto const options = draw_options(where);
+    seam::claim_spec spec{.name = "lock/" + std::to_string(where.random.below(where.plan.names))};
+    auto reading = spec;
+    reading.mode = claim_mode::shared;
+    out.weaker = terms_of(reading, options);
+    out.terms = where.random.one_in(3) ? terms_of(std::move(spec), options) : out.weaker;
+    out.hold = where.random.one_in(4) ? draw_hold(where, options.lease) : milliseconds{10};
+    if (out.terms != out.weaker) out.weakens = 40;
+    return out;
+}
+
+habit draw_permit_user(world& where) {
+    constexpr std::uint32_t limit = 3;
+    auto out = draw_habit(where);
+    auto const options = draw_options(where);
+    seam::claim_spec spec{.name = "permits/" + std::to_string(where.random.below(where.plan.names)),
+                          .kind = lock_kind::semaphore,
+                          .mode = claim_mode::permits,
+                          .permits = 1 + static_cast<std::uint32_t>(where.random.below(limit)),
+                          .limit = limit};
+    auto fewer = spec;
+    if (--fewer.permits > 0) {
+        out.weaker = terms_of(fewer, options);
+        out.weakens = 40;
+    }
+    if (where.random.one_in(6)) out.limits = 20;
+    out.terms = terms_of(std::move(spec), options);
+    out.hold = where.random.one_in(4) ? draw_hold(where, options.lease) : milliseconds{20};
+    return out;
+}
+
+habit draw_candidate(world& where, client const& home) {
+    auto out = draw_habit(where);
+    auto options = draw_options(where);
+    options.owner.clear();
+    auto const number = std::to_string(where.random.below(where.plan.names));
+    seam::claim_spec spec{.name = "election/" + number, .kind = lock_kind::election};
+    spec.value = world::name_of(home) + " " + std::to_string(home.users.size());
+    out.terms = terms_of(std::move(spec), options);
+    return out;
+}
+
+template <class Party, class... Arguments>
+void add_party(world& where, client& home, Arguments&&... arguments) {
+    auto made = std::make_unique<Party>(where, home, std::forward<Arguments>(arguments)...);
+    auto& it = *made;
+    home.parties.push_back(std::move(made));
+    it.start();
+}
+
+void add_worker(world& where, client& home, std::size_t number) {
+    switch (where.plan.about) {
+    case theme::locks:
+    case theme::fair: return where.add_user(home, draw_habit(where)).start();
+    case theme::readers: return where.add_user(home, draw_reader_or_writer(where)).start();
+    case theme::permits: return where.add_user(home, draw_permit_user(where)).start();
+    case theme::latch: return add_party<latch_party>(where, home, number == 0);
+    case theme::barrier: return add_party<barrier_party>(where, home, number);
+    case theme::election: {
+        auto const name = "election/" + std::to_string(number % where.plan.names);
+        if (number < 2) add_party<observer>(where, home, name, home.index() * 8 + number);
+        return where.add_user(home, draw_candidate(where, home)).start();
+    }
+    case theme::condition: return add_party<buffer_party>(where, home, "0", number % 2 == 1);
+    case theme::together:
+        if (number % 2 == 0) return add_party<collector>(where, home, number);
+        return where.add_user(home, draw_habit(where)).start();
+    }
+}
+
+}  // namespace
+
 void add_working_client(world& where) {
     auto& home = where.add_client();
     for (std::size_t i = 0; i < where.plan.users; ++i)
-        where.add_user(home, draw_habit(where)).start();
+        add_worker(where, home, i);
 }
 
 }  // namespace holdfast::simulation

@@ -69,10 +69,12 @@ void world::announce(core::grant const& lost) {
     auto const hold = *found;
     hold->told = true;
     note([&] {
+        if (hold->of != nullptr) return hold->of->text() + " is told of a loss";
         return name_of(*clients[hold->client]) + " user " + std::to_string(hold->user) +
                " is told that it lost '" + hold->terms->spec->name + "'";
     });
     tell([&](checker& it) { it.told(*hold); });
+    if (hold->of != nullptr) return hold->of->on_lost(*hold);
     clients[hold->client]->users[hold->user]->on_lost();
 }
 

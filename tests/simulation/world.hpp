@@ -12,6 +12,8 @@
 #include "base/random.hpp"
 #include "simulation/checker.hpp"
 #include "simulation/client.hpp"
+#include "simulation/parties/board.hpp"
+#include "simulation/party.hpp"
 #include "simulation/profile.hpp"
 #include "simulation/server.hpp"
 #include "simulation/timeline.hpp"
@@ -45,6 +47,7 @@ public:
     std::vector<std::unique_ptr<checker>> checkers{};
     std::vector<std::unique_ptr<client>> clients{};
     std::uint64_t calls{0};
+    parties_board board{};
 
     client& add_client();
     user& add_user(client& home, habit its);
@@ -73,6 +76,9 @@ public:
     void tell(F&& what) {
         for (auto const& it : checkers)
             what(*it);
+    }
+    void report(event const& what) {
+        tell([&](checker& it) { it.happened(what); });
     }
     void fail(std::string const& who, std::string words);
     [[nodiscard]] std::optional<failure> const& failed() const noexcept { return failed_; }

@@ -48,7 +48,19 @@ std::string world::words(core::engine::outgoing const& out) {
                      std::to_string(item.lease.count()) + " ms";
         return words;
     }
-    return head + "another request";
+    if (auto const* const swap = std::get_if<seam::swap>(&out.what))
+        return head + "swap '" + swap->key.name + "' from " + std::to_string(swap->expected) +
+               " to '" + swap->value + "' as " + short_name(swap->operation);
+    if (auto const* const read = std::get_if<seam::read>(&out.what))
+        return head + "read '" + read->key.name + "'";
+    if (auto const* const adjust = std::get_if<seam::adjust>(&out.what))
+        return head + "adjust '" + adjust->subject.name() + "', wake " +
+               std::to_string(adjust->wake);
+    if (auto const* const convert = std::get_if<seam::convert>(&out.what))
+        return head + "convert " + short_name(convert->subject.id);
+    constexpr char const* verbs[] = {"hello", "submit", "settle", "renew",   "convert", "adjust",
+                                     "read",  "swap",   "watch",  "unwatch", "inspect", "evict"};
+    return head + verbs[out.what.index()];
 }
 
 std::string world::words(seam::request_id id, seam::reply const& reply) {
@@ -71,7 +83,18 @@ std::string world::words(seam::request_id id, seam::reply const& reply) {
                                                                 : " gone";
         return out;
     }
-    return head + "another answer";
+    if (auto const* const cell = std::get_if<seam::cell>(&reply.body))
+        return head + "version " + std::to_string(cell->version) + " '" + cell->value + "'";
+    if (auto const* const swapped = std::get_if<seam::swapped>(&reply.body))
+        return head + "swapped to " + std::to_string(swapped->version);
+    if (auto const* const other = std::get_if<seam::conflict>(&reply.body))
+        return head + (other->guard_failed ? "its guard failed, version " : "conflict, version ") +
+               std::to_string(other->now.version) + " '" + other->now.value + "'";
+    if (std::holds_alternative<seam::page>(reply.body)) return head + "a page";
+    if (auto const* const now = std::get_if<seam::adjusted>(&reply.body))
+        return head + "adjusted: " + std::to_string(now->used) + " of " +
+               std::to_string(now->current);
+    return head + (std::holds_alternative<seam::converted>(reply.body) ? "converted" : "done");
 }
 
 std::string world::words(seam::notice const& what) {

@@ -29,6 +29,20 @@ using checker_ptr = std::unique_ptr<checker>;
 [[nodiscard]] checker_ptr make_honesty(world& where);
 /// Local passes keep within their bounds.
 [[nodiscard]] checker_ptr make_passes(world& where);
+/// Permits held stay within the limit in force; several are had all or not at all.
+[[nodiscard]] checker_ptr make_permits(world& where);
+/// Whoever is first in the line comes in when nothing is in its way: nobody starves.
+[[nodiscard]] checker_ptr make_progress(world& where);
+/// What is left only sinks, by each count-down once; nobody passes before the end, and all after it.
+[[nodiscard]] checker_ptr make_latch(world& where);
+/// A generation trips for all its parties or for none, with as many as were declared.
+[[nodiscard]] checker_ptr make_barrier(world& where);
+/// One leader at a time; observers hear of them in order, and of the last one always.
+[[nodiscard]] checker_ptr make_election(world& where);
+/// No notice is lost: nobody waits for what is there.
+[[nodiscard]] checker_ptr make_condition(world& where);
+/// Several names at once: all or none, and never holding while waiting.
+[[nodiscard]] checker_ptr make_together(world& where);
 
 void add_all_checkers(world& where);
 

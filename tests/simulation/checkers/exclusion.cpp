@@ -12,17 +12,12 @@ public:
 
     void granted(store_hold const& fresh, bool) override {
         auto const others = here().seen.holders(fresh.spec->name, here().store.now());
-        std::uint64_t permits = fresh.spec->permits;
         for (auto const* const other : others) {
             if (other->id == fresh.id) continue;
-            permits += other->spec->permits;
             if (in_the_way(fresh, *other))
                 fail("'" + fresh.spec->name + "' was granted to " + here().short_name(fresh.id) +
                      " while " + here().short_name(other->id) + " has it");
         }
-        if (fresh.spec->mode == claim_mode::permits && permits > fresh.spec->limit)
-            fail("'" + fresh.spec->name + "' has given " + std::to_string(permits) +
-                 " permits of " + std::to_string(fresh.spec->limit));
     }
 
 private:

@@ -1,5 +1,7 @@
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "simulation/checkers/all.hpp"
 #include "simulation/world.hpp"
@@ -13,7 +15,22 @@ public:
     using checker::checker;
     char const* name() const override { return "leftovers"; }
 
-    void begun(call_record const& it) override { asked_for_.insert(it.terms->spec); }
+    void emptied() override {
+        cells_.clear();
+        limits_.clear();
+    }
+
+    // A cell has its time to live, and a changed limit its day.
+    void carried_out(seam::request const& asked, seam::reply const& answer) override {
+        if (auto const* const submit = std::get_if<seam::submit>(&asked)) {
+            for (auto const& it : submit->claims)
+                asked_for_.emplace(std::pair{it.spec->name, it.spec->kind}, it.spec);
+        } else if (auto const* const swap = std::get_if<seam::swap>(&asked)) {
+            if (std::holds_alternative<seam::swapped>(answer.body)) cells_.insert(swap->key);
+        } else if (auto const* const adjust = std::get_if<seam::adjust>(&asked)) {
+            if (adjust->current) limits_.insert(adjust->subject.name());
+        }
+    }
 
     void granted(store_hold const& fresh, bool) override {
         // A store that began anew has forgotten what it was told.
@@ -29,10 +46,12 @@ public:
                 if (!user->at_rest())
                     fail("user " + std::to_string(user->number()) + " of " + world::name_of(*home) +
                          " waits or holds for ever");
+            for (auto const& it : home->parties)
+                if (!it->at_rest()) fail(it->text() + ": does not come to rest");
             if (!home->engine().idle()) fail(world::name_of(*home) + " has claims left");
         }
         touch_all();
-        if (auto const left = here().store.size(); left != 0)
+        if (auto const left = here().store.size(); left != 2 * cells_.size() + limits_.size())
             fail("the store has " + std::to_string(left) + " things left");
     }
 
@@ -41,7 +60,7 @@ private:
     void touch_all() {
         auto const nobody = std::make_shared<seam::identity const>();
         auto const ignore = [](seam::reply const&) {};
-        for (auto const& spec : asked_for_) {
+        for (auto const& [key, spec] : asked_for_) {
             seam::settle probe;
             probe.claims.push_back({spec, {seam::client_id{1}, 1}});
             here().store.receive(nobody, probe, ignore);
@@ -56,7 +75,9 @@ private:
         here().store.receive(nobody, end, ignore);
     }
 
-    std::set<seam::spec_ptr> asked_for_;
+    std::map<std::pair<std::string, lock_kind>, seam::spec_ptr> asked_for_;
+    std::set<seam::cell_key> cells_;
+    std::set<std::string> limits_;
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ public:
         moment const half = moment{terms.spec->lease} / 2;
         bool const by_deadline = home.now() >= it.grant->lost_at();
         bool const plain = terms.renew && terms.grace.count() == 0 && !terms.max_hold &&
-                           terms.renew_every <= terms.spec->lease / 2 &&
+                           terms.renew_every <= terms.spec->lease / 2 && it.of == nullptr &&
                            home.users[it.user]->its_habit().relengths == 0;
         bool const stopped =
             here().time.now() - home.stopped_until() < 2 * half && home.stopped_until() > moment{0};

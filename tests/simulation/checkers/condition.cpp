@@ -1,0 +1,58 @@
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "simulation/checkers/all.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+class condition final : public checker {
+public:
+    using checker::checker;
+    char const* name() const override { return "condition"; }
+
+    void happened(event const& what) override {
+        auto const* const change = std::get_if<buffer_changed>(&what);
+        if (change == nullptr) return;
+        auto& inside = inside_[change->name];
+        bool const well =
+            change->produced ? inside.insert(change->item).second : inside.erase(change->item) == 1;
+        if (!well) fail("'" + change->name + "' gave one thing to two");
+        if (inside.size() > here().board.buffers.at(change->name).capacity)
+            fail("'" + change->name + "' holds more than it can");
+    }
+
+    void tick() override {
+        if (!here().calm || here().plan.about != theme::condition) return;
+        if (!calm_since_) calm_since_ = here().time.now();
+        auto const& plan = here().plan;
+        // A notice whose waiter died passes on when its lease is over.
+        auto const bound = 2 * moment{plan.lease_max} + 40 * plan.latency_max +
+                           moment{plan.request_timeout} + std::chrono::seconds{1};
+        for (auto const& home : here().clients)
+            for (auto const& it : home->parties)
+                if (auto const since = it->stuck_since();
+                    since && home->alive() && !home->closed() &&
+                    here().time.now() - std::max(*since, *calm_since_) > bound)
+                    fail(it->text() + ", waits and was not notified of what there is");
+    }
+
+    void finished() override {
+        for (auto const& [name, items] : inside_)
+            if (!items.empty()) fail("something is left in '" + name + "'");
+    }
+
+private:
+    std::map<std::string, std::set<std::uint64_t>> inside_;
+    std::optional<moment> calm_since_;
+};
+
+}  // namespace
+
+checker_ptr make_condition(world& where) { return std::make_unique<condition>(where); }
+
+}  // namespace holdfast::simulation
