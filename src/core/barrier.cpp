@@ -89,8 +89,8 @@ struct arrival {
         counted = std::holds_alternative<seam::swapped>(answer);
         over = counted && state.generation != generation;
         if (counted) return;
-        if (auto const* const no = std::get_if<seam::conflict>(&answer); no && no->guard_failed)
-            broken(*its, "the party's own presence has ended");
+        auto const* const no = std::get_if<seam::conflict>(&answer);
+        bool const absent = no != nullptr && no->guard_failed;
         auto const asked_in = generation;
         look(answer);
         generation = state.generation;
@@ -102,6 +102,7 @@ struct arrival {
             broken(*its,
                    "whether the party was counted is unknown: the answer was lost, and "
                    "others have gone on since");
+        if (!counted && absent) broken(*its, "the party's own presence has ended");
     }
 
     /// Whether its generation is over, by what the store says now.
@@ -151,15 +152,19 @@ seam::inspect who_is_there(barrier_terms const& its) {
 script break_generation(stage& on, arrival it, bool surely) {
     auto const operation = on.next_operation();
     auto const key = it.its->key();
-    auto answer = co_await on.read_anyway(key);
-    while (!std::holds_alternative<seam::swapped>(answer)) {
-        it.look(answer);
-        bool const concerned = surely || among(it.state.arrived, it.me.id);
-        if (it.cell.version == 0 || it.state.generation != it.generation || it.state.broken ||
-            !concerned)
-            break;
-        auto swap = it.leave(operation);
-        answer = co_await on.ask_anyway(std::move(swap));
+    try {
+        auto answer = co_await on.read_anyway(key);
+        while (!std::holds_alternative<seam::swapped>(answer)) {
+            it.look(answer);
+            bool const concerned = surely || among(it.state.arrived, it.me.id);
+            if (it.cell.version == 0 || it.state.generation != it.generation || it.state.broken ||
+                !concerned)
+                break;
+            auto swap = it.leave(operation);
+            answer = co_await on.ask_anyway(std::move(swap));
+        }
+    } catch (std::system_error const&) {
+        // The others find out that it is not there any more.
     }
     on.release(it.presence);
 }

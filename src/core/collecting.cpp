@@ -47,6 +47,12 @@ struct collection {
         }
         return failure;
     }
+    /// Whether none was lost while the others were asked for.
+    [[nodiscard]] bool complete(base::instant now) const {
+        return std::ranges::all_of(got, [&](auto const& it) {
+            return it != nullptr && it->state(now) != lease_state::lost;
+        });
+    }
     void let_go(stage& on) {
         for (auto& it : got)
             if (it != nullptr) on.release(std::exchange(it, nullptr));
@@ -76,7 +82,7 @@ script acquire_all(stage& on, std::vector<std::shared_ptr<line>> lines, bool wai
                 all.let_go(on);
                 failure.raise();
             }
-            if (all.first == none) break;
+            if (all.complete(on.now())) break;
             all.let_go(on);
             if (!wait) co_return;
             auto const span = all.pause / 2 + on.jitter(all.pause / 2);
