@@ -147,6 +147,34 @@ TEST_F(redis_trouble, a_replica_is_told_from_a_primary) {
     expect(error_of(mine.submit(mine.claim("q"))), errc::store_unavailable, "primary");
 }
 
+TEST_F(redis_trouble, grants_wait_for_replicas) {
+    support::redis_server primary;
+    auto const url = primary.url() + "?replicas=1&timeout=400ms";
+    {
+        peer lonely{url};
+        expect(error_of(lonely.submit(lonely.claim("q"))), errc::store_unavailable,
+               "0 of 1 replicas");
+    }
+    support::redis_server replica{
+        {.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(primary.port()),
+                       "--repl-diskless-sync-delay", "0"}}};
+    peer mine{url};
+    peer other{url};
+    auto const held = mine.claim("r");
+    ASSERT_TRUE(support::eventually([&] { return is_granted(mine.submit(held, true)); }));
+    EXPECT_NE(replica.ask({"EXISTS", "holdfast:name:{r}"}), "0");
+    EXPECT_EQ(mine.renew(held).now, seam::renewal::status::alive);
+    auto const waiting = other.claim("r");
+    ASSERT_TRUE(is_queued(other.submit(waiting, true)));
+    ASSERT_TRUE(other.listens(primary));
+    EXPECT_EQ(mine.settle(held), seam::ending::released);
+    EXPECT_TRUE(other.next<seam::claim_granted>());
+    replica.stop();
+    auto const reply = other.send(seam::renew{{{waiting, 30s}}});
+    expect(error_of(reply), errc::store_unavailable, "0 of 1 replicas");
+    EXPECT_EQ(other.settle(waiting), seam::ending::released) << "what ends needs no replica";
+}
+
 TEST_F(redis_trouble, a_server_that_loads_is_waited_for) {
     support::redis_server slow{
         {.arguments = {"--loading-process-events-interval-bytes", "1024", "--key-load-delay",

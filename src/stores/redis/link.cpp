@@ -49,6 +49,14 @@ link::link(settings wanted, seam::identity const& self, seam::event_sink& sink, 
             settings_, connection_name(self, "messages"), std::move(channel),
             static_cast<subscription::listener&>(*this), [this] { lookout_.call(); },
             base::entropy());
+    if (settings_->replicas > 0)
+        replicated_.emplace(
+            settings_, connection_name(self, "replicas"), settings_->prefix + "replicated",
+            [this](replication::news what) {
+                std::ranges::move(what.replies, std::back_inserter(replies_));
+                std::ranges::move(what.notices, std::back_inserter(notices_));
+            },
+            [this] { lookout_.call(); }, base::entropy());
 }
 
 link::~link() {

@@ -44,6 +44,18 @@ std::vector<address> look_up(std::string const& host, std::string const& port, i
     return out;
 }
 
+// Every system means the same by this name. Answered here, it needs no thread: the child of a fork that
+// happens during a lookup of the C library may find the library's locks taken for ever.
+std::vector<address> local_addresses(std::string const& port) {
+    std::vector<address> out;
+    for (auto const* const host : {"::1", "127.0.0.1"}) {
+        int ignored = 0;
+        for (auto const& it : look_up(host, port, AI_NUMERICHOST, ignored))
+            out.push_back(it);
+    }
+    return out;
+}
+
 // The threads of a library take no signals of the program's.
 class signals_blocked {
 public:
@@ -67,7 +79,8 @@ resolver::resolver(std::string const& host, std::uint16_t port, std::function<vo
     question_->host = host;
     question_->port = std::to_string(port);
     int result = 0;
-    question_->found = look_up(host, question_->port, AI_NUMERICHOST, result);
+    question_->found = host == "localhost" ? local_addresses(question_->port)
+                                           : look_up(host, question_->port, AI_NUMERICHOST, result);
     if (result == 0) {
         question_->done = true;
         return;

@@ -17,8 +17,8 @@ struct address {
     [[nodiscard]] int family() const noexcept { return bytes.ss_family; }
 };
 
-/// One question. A host that is a number is answered at once; a name is looked up on a thread of
-/// its own, which may outlive the object when the name service is slow.
+/// One question. A host that is a number, or localhost, is answered at once; a name is looked up on a
+/// thread of its own, which may outlive the object when the name service is slow.
 class resolver {
 public:
     /// `answered` is called on that thread, at the latest when the object ends; it must only wake.
