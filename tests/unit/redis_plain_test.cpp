@@ -25,7 +25,8 @@ TEST_F(redis_plain, says_what_it_cannot_do) {
            errc::unsupported, "semaphores");
     expect(refused({.name = "q{1}"}), errc::bad_name, "braces");
     expect(refused({.name = "holdfast:mark"}), errc::bad_name, "itself");
-    expect(error_of(mine.send(seam::read{{lock_kind::latch, "l", {}}})), errc::unsupported, "plain");
+    expect(error_of(mine.send(seam::read{{lock_kind::latch, "l", {}}})), errc::unsupported,
+           "plain");
     EXPECT_TRUE(std::holds_alternative<seam::done>(
         mine.send(seam::watch{{lock_kind::lock, "q", {}}}).body));
 }
@@ -77,7 +78,8 @@ TEST_F(redis_plain, listings_show_what_is_ours_and_what_is_named) {
     ASSERT_EQ(all.names.size(), 2U);
     EXPECT_EQ(all.names[0].name, "a");
     EXPECT_NE(all.names[0].holders.front().token, 0U);
-    auto const one = std::get<seam::page>(mine.send(seam::inspect{"a config value", {}, true}).body);
+    auto const one =
+        std::get<seam::page>(mine.send(seam::inspect{"a config value", {}, true}).body);
     ASSERT_EQ(one.names.size(), 1U);
     EXPECT_EQ(one.names[0].holders.front().owner, "another client");
     EXPECT_EQ(one.names[0].holders.front().token, 0U);
