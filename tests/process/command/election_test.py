@@ -84,7 +84,8 @@ class Leading(ElectionTest):
     def test_evicted(self):
         leader = self.leader("a", "--on-lost", "kill")
         self.assertEqual(self.succeeds("evict", "x"), "x: evicted 1\n")
-        self.assertIn("lost", self.ends(leader, LOST))
+        self.assertEqual(leader.wait(sandbox.PATIENCE), LOST)
+        self.assertIn("lost", leader.stderr.read())
 
     def test_max_hold(self):
         self.assertEqual(self.candidate("a", "--max-hold", "1s").wait(sandbox.PATIENCE), LOST)
