@@ -114,7 +114,7 @@ class Leading(ElectionTest):
     def test_signals_are_the_commands(self):
         leader = self.leader("a")
         leader.send_signal(signal.SIGTERM)
-        self.ends(leader, 128 + signal.SIGTERM)
+        self.assertEqual(leader.wait(sandbox.PATIENCE), 128 + signal.SIGTERM)
         self.fails(1, "leader", "x")
 
     def test_not_in_time(self):
