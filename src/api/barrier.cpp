@@ -52,9 +52,12 @@ std::uint64_t barrier::arrive_and_wait() { return *arrive_within(no_timeout); }
 
 std::optional<std::uint64_t> barrier::arrive_within(std::chrono::nanoseconds timeout) {
     std::optional<std::uint64_t> generation;
+    bool const wait = timeout > std::chrono::nanoseconds::zero();
     handle_->client->run(
-        [&](core::stage& on) { return core::arrive_at_barrier(on, handle_->terms, generation); },
-        timeout, {});
+        [&](core::stage& on) {
+            return core::arrive_at_barrier(on, handle_->terms, generation, wait);
+        },
+        wait ? timeout : no_timeout, {});
     return generation;
 }
 

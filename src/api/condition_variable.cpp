@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include <holdfast/condition_variable.hpp>
@@ -88,10 +89,19 @@ std::cv_status condition_variable::wait_within(std::unique_lock<mutex>& lock,
     auto const deadline = base::after(base::boot_clock::now(), timeout);
     std::exception_ptr failure;
     {
-        detail::notice_wait waiting{*handle_, timeout, stop};
+        std::optional<detail::notice_wait> waiting;
+        try {
+            if (timeout > std::chrono::nanoseconds::zero())
+                waiting.emplace(*handle_, timeout, stop);
+        } catch (std::system_error const& error) {
+            // Time that is too short for an answer of the store, such as what a predicate's earlier
+            // turns have left, is time that is over.
+            bool const over = base::boot_clock::now() >= deadline;
+            if (!over || error.code() != make_error_code(errc::store_unavailable)) throw;
+        }
         lock.unlock();
         try {
-            waiting.finish();
+            if (waiting) waiting->finish();
         } catch (...) {
             failure = std::current_exception();
         }

@@ -112,7 +112,10 @@ private:
         to.running = true;
         to.on = std::this_thread::get_id();
         held.unlock();
-        hear(leader);
+        try {
+            hear(leader);
+        } catch (...) {  // user code: what it throws has nobody else to go to
+        }
         held.lock();
         to.running = false;
         to.on = {};

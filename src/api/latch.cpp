@@ -49,7 +49,13 @@ std::uint32_t latch::count() {
     return left;
 }
 
-bool latch::try_wait() { return count() == 0; }
+bool latch::try_wait() {
+    bool finished = false;
+    handle_->client->run(
+        [&](core::stage& on) { return core::wait_for_latch(on, handle_->terms, finished, false); },
+        no_timeout, {});
+    return finished;
+}
 
 void latch::wait() { (void)wait_within(no_timeout, {}); }
 

@@ -85,7 +85,7 @@ struct arrival {
 
     /// What became of it. A swap whose answer was lost may have counted the party before others
     /// changed the cell: its claim is found in the cell then.
-    void learn_arrival(seam::reply_body const& answer) {
+    void learn_arrival(seam::reply_body const& answer, bool sent_again) {
         counted = std::holds_alternative<seam::swapped>(answer);
         over = counted && state.generation != generation;
         if (counted) return;
@@ -98,7 +98,7 @@ struct arrival {
         over = among(state.before, me.id);
         if (over) --generation;
         counted = counted || over;
-        if (!counted && state.generation > asked_in + 1)
+        if (!counted && sent_again && state.generation > asked_in + 1)
             broken(*its,
                    "whether the party was counted is unknown: the answer was lost, and "
                    "others have gone on since");
@@ -226,8 +226,8 @@ std::optional<bool> barrier_state::has_tripped(std::uint64_t earlier) const {
 
 // --- arriving ----------------------------------------------------------------------------------
 
-script arrive_at_barrier(stage& on, barrier_terms_ptr its,
-                         std::optional<std::uint64_t>& generation) {
+script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::uint64_t>& generation,
+                         bool wait) {
     generation.reset();
     std::vector<std::shared_ptr<line>> lines{std::make_shared<line>(its->presence)};
     auto calls = co_await on.acquire(std::move(lines), true);
@@ -252,10 +252,10 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its,
             }
             auto swap = it.arrive(operation);
             answer = co_await on.ask(std::move(swap));
-            it.learn_arrival(answer);
+            it.learn_arrival(answer, on.sent_again());
         }
         auto touched = on.now();
-        bool in_time = true;
+        bool in_time = wait;
         while (!it.over && in_time) {
             in_time = co_await on.change(key, seen, poll);
             bool const told = on.changes(key) != seen;

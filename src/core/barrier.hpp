@@ -50,8 +50,9 @@ inline constexpr std::chrono::hours barrier_kept{24};
 /// Arrives and waits for the others; `generation` is the one that has tripped, or nothing when the
 /// caller's deadline came first, which breaks it. Throws `broken_barrier`, and `limit_mismatch` when
 /// others expect another number of parties.
-script arrive_at_barrier(stage& on, barrier_terms_ptr its,
-                         std::optional<std::uint64_t>& generation);
+/// Without `wait` it goes on at once: the last party trips the generation, any other breaks it.
+script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::uint64_t>& generation,
+                         bool wait = true);
 
 /// Ends the present generation, broken or not, for all who wait in it, and begins a new one.
 script reset_barrier(stage& on, barrier_terms_ptr its);

@@ -44,7 +44,11 @@ latch_state state_of(latch_terms const& its, seam::cell const& cell) {
     return {*its.count, *its.count};
 }
 
-bool took_effect(latch_state const& now, latch_state const& sent, seam::claim_id operation) {
+// What became of a swap that was answered with a conflict. One that was sent once has changed nothing,
+// however many others have: only that of which an answer was lost must be looked for.
+bool took_effect(latch_state const& now, latch_state const& sent, seam::claim_id operation,
+                 bool sent_again) {
+    if (!sent_again) return false;
     if (std::ranges::find(now.recent, operation) != now.recent.end()) return true;
     if (now.changes >= sent.changes + recent_kept)
         base::raise(
@@ -98,11 +102,11 @@ script count_down_latch(stage& on, latch_terms_ptr its, std::uint32_t n, std::ui
         if (cell.version == 0) continue;
         auto const found = state_of(*its, cell);
         left = found.left;
-        if (took_effect(found, next, operation)) co_return;
+        if (took_effect(found, next, operation, on.sent_again())) co_return;
     }
 }
 
-script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished) {
+script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait) {
     finished = false;
     auto const key = its->key();
     auto touched = on.now();
@@ -112,7 +116,7 @@ script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished) {
         std::uint64_t seen = 0;
         seam::reply_body answer;
         try {
-            co_await on.watch(key);
+            if (wait) co_await on.watch(key);
             seen = on.changes(key);
             answer = co_await on.read(key);
         } catch (std::system_error const&) {
@@ -129,10 +133,14 @@ script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished) {
             if (cell.version == 0 || on.now() - touched > open_latch_kept / 4) {
                 auto swap = change(*its, cell.version, state, on.next_operation());
                 answer = co_await on.ask(std::move(swap));
-                if (!std::holds_alternative<seam::swapped>(answer)) continue;
+                if (!std::holds_alternative<seam::swapped>(answer)) {
+                    (void)cell_in(answer, its->name);  // throws when the name is of another kind
+                    continue;
+                }
                 touched = on.now();
             }
         }
+        if (!wait) co_return;
         in_time = co_await on.change(key, seen, slow_poll);
     }
 }

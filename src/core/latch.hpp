@@ -42,7 +42,8 @@ inline constexpr std::chrono::hours open_latch_kept{24 * 7};
 /// left then. Throws `limit_mismatch` when another count was declared.
 script count_down_latch(stage& on, latch_terms_ptr its, std::uint32_t n, std::uint32_t& left);
 
-/// Waits until nothing is left; `finished` says whether it came before the caller's deadline.
-script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished);
+/// Waits until nothing is left; `finished` says whether it came before the caller's deadline. Without
+/// `wait` it only looks, and a latch that nobody has declared is not finished.
+script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait = true);
 
 }  // namespace holdfast::core

@@ -30,10 +30,10 @@ script observe_leader(stage& on, std::string name,
     seam::cell_key const key{lock_kind::election, name, seam::holders_part};
     std::optional<std::optional<leader_info>> told;
     for (;;) {
-        auto seen = on.changes(key);
+        auto watching = on.watch(key);
+        auto const seen = on.changes(key);
         try {
-            co_await on.watch(key);
-            seen = on.changes(key);
+            co_await watching;
             auto who = who_leads(name);
             auto const answer = co_await on.ask(std::move(who));
             if (auto const* const page = std::get_if<seam::page>(&answer)) {

@@ -23,9 +23,17 @@ stage::asking stage::read(seam::cell_key const& key) { return ask(seam::read{key
 
 stage::asking stage::read_anyway(seam::cell_key const& key) { return ask_anyway(seam::read{key}); }
 
+// Who still counts by a watch that was ended meanwhile, by another user of the key, must find another
+// mark: it would wait for news that nobody tells any more.
+engine::watching& stage::watch_of(seam::cell_key const& key) {
+    constexpr int room_for_changes = 24;
+    auto const [its, is_new] = engine_.watches_.try_emplace(key);
+    if (is_new) its->second.changes = ++engine_.last_ticket_ << room_for_changes;
+    return its->second;
+}
+
 stage::asking stage::watch(seam::cell_key const& key) {
-    auto& its = engine_.watches_[key];
-    if (its.confirmed) return {engine_, call_, asking::known{}};
+    if (watch_of(key).confirmed) return {engine_, call_, asking::known{}};
     auto out = ask(seam::watch{key});
     out.confirms = key;
     return out;
@@ -68,6 +76,7 @@ stage::asking::asking(engine& on, script_call& call, known)
 
 void stage::asking::await_suspend(std::coroutine_handle<>) {
     suspend();
+    began_ = engine_.now_;
     engine_.begin(inner_, engine_.now_);
 }
 
@@ -76,7 +85,9 @@ seam::reply_body stage::asking::await_resume() {
     if (!inner_.done) engine_.withdraw(inner_);
     check_stop();
     if (inner_.error) inner_.error.raise();
-    if (confirms) engine_.watches_[*confirms].confirmed = true;
+    call_.its_stage->sent_again_ =
+        inner_.failures > 0 || engine_.now_ - began_ >= engine_.set_.request_timeout;
+    if (confirms) call_.its_stage->watch_of(*confirms).confirmed = true;
     return std::move(inner_.answer.body);
 }
 
@@ -88,8 +99,9 @@ stage::changing::changing(engine& on, script_call& call, std::optional<seam::cel
 
 void stage::changing::await_suspend(std::coroutine_handle<>) {
     suspend();
+    auto* const its = key_ ? &call_.its_stage->watch_of(*key_) : nullptr;
     if (over(engine_.now_)) return call_.completed();
-    if (key_) engine_.watches_[*key_].waiting.push_back(&call_);
+    if (its != nullptr) its->waiting.push_back(&call_);
     engine_.schedule(call_, until_);
 }
 
@@ -99,7 +111,9 @@ bool stage::changing::over(base::instant now) const {
 
 bool stage::changing::await_resume() {
     engine_.schedule(call_, base::never);
-    if (key_) std::erase(engine_.watches_[*key_].waiting, &call_);
+    if (key_)
+        if (auto const its = engine_.watches_.find(*key_); its != engine_.watches_.end())
+            std::erase(its->second.waiting, &call_);
     check_stop();
     engine_.check_open();
     bool const changed = key_ && engine_.changes_of(*key_) != seen_;

@@ -40,9 +40,10 @@ public:
     /// Makes sure that changes of the key are told, from before it returns; costs a request only
     /// when nobody of this client watches it yet. Ends with `engine::unwatch`.
     [[nodiscard]] asking watch(seam::cell_key const& key);
-    /// How many changes of the key were told so far: read this before what may change.
+    /// A mark that rises with every change of the key that is told: read this before what may change,
+    /// and after `watch`. It differs from all earlier ones when the watch was ended meanwhile.
     [[nodiscard]] std::uint64_t changes(seam::cell_key const& key) const;
-    /// Waits until more than `seen` were told, or a slow poll is due. False when the caller's deadline
+    /// Waits until the mark is not `seen` any more, or a slow poll is due. False when the caller's deadline
     /// came first.
     [[nodiscard]] changing change(seam::cell_key const& key, std::uint64_t seen,
                                   std::chrono::nanoseconds poll);
@@ -65,6 +66,10 @@ public:
     /// Begins a script that nobody waits for.
     void leave_to(script_call::body what);
 
+    /// Whether the request that was answered last may have been sent twice: then its answer may tell
+    /// of the second, and the first was carried out long before.
+    [[nodiscard]] bool sent_again() const noexcept { return sent_again_; }
+
     [[nodiscard]] base::instant now() const noexcept;
     [[nodiscard]] base::instant deadline() const noexcept { return call_.deadline; }
     [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds span);
@@ -73,9 +78,11 @@ public:
 
 private:
     [[nodiscard]] asking make_asking(seam::request what, bool within_deadline);
+    [[nodiscard]] engine::watching& watch_of(seam::cell_key const& key);
 
     engine& engine_;
     script_call& call_;
+    bool sent_again_{false};
 };
 
 /// Shared by the awaitables.
@@ -112,6 +119,7 @@ public:
 
 private:
     operation_call inner_;
+    base::instant began_{};
     bool ready_{false};
 };
 
