@@ -8,6 +8,13 @@
 //     release                                                         the outcome
 //     write PATH TEXT                                                 written, or refused
 //     count NAME PATH TIMES                                           done
+//     count-down NAME COUNT                                           counted
+//     await-latch NAME                                                open
+//     arrive NAME PARTIES                                             tripped GENERATION, or broken
+//     await-notice CONDITION MUTEX                                    noticed
+//     notify CONDITION                                                notified
+//     campaign NAME VALUE [lease=MS]                                  held TOKEN
+//     leader NAME                                                     VALUE, or nobody
 //
 // It ends with its input.
 #include <fstream>
@@ -68,11 +75,61 @@ public:
         if (what == "await-loss") return await_loss(std::stoll(command.at(1)));
         if (what == "release") return to_string(held_.release());
         if (what == "write") return write(command.at(1), command.at(2));
+        if (what == "campaign") return campaign(command);
         if (what == "count") return count(command.at(1), command.at(2), std::stoi(command.at(3)));
-        return "what is '" + what + "'?";
+        return meet(what, command);
     }
 
 private:
+    // The synchronizers that are not locks.
+    std::string meet(std::string const& what, words const& command) {
+        auto const& name = command.at(1);
+        if (what == "count-down") {
+            holdfast::latch{client_, name, number(command.at(2))}.count_down();
+            return "counted";
+        }
+        if (what == "await-latch") {
+            holdfast::latch{client_, name}.wait();
+            return "open";
+        }
+        if (what == "arrive") return arrive(name, number(command.at(2)));
+        if (what == "await-notice") {
+            holdfast::mutex guard{client_, command.at(2)};
+            std::unique_lock lock{guard};
+            holdfast::condition_variable{client_, name}.wait(lock);
+            return "noticed";
+        }
+        if (what == "notify") {
+            holdfast::condition_variable{client_, name}.notify_one();
+            return "notified";
+        }
+        if (what == "leader") {
+            auto const leads = holdfast::election{client_, name}.leader();
+            return leads ? leads->value : "nobody";
+        }
+        return "what is '" + what + "'?";
+    }
+
+    static std::uint32_t number(std::string const& word) {
+        return static_cast<std::uint32_t>(std::stoul(word));
+    }
+
+    std::string arrive(std::string const& name, std::uint32_t parties) {
+        try {
+            holdfast::barrier it{client_, name, parties};
+            return "tripped " + std::to_string(it.arrive_and_wait());
+        } catch (std::system_error const& error) {
+            if (error.code() != holdfast::errc::broken_barrier) throw;
+            return "broken";
+        }
+    }
+
+    std::string campaign(words const& command) {
+        held_ =
+            holdfast::election{client_, command.at(1), options_of(command)}.campaign(command.at(2));
+        return "held " + std::to_string(held_.token());
+    }
+
     std::string acquire(words const& command) {
         auto const options = options_of(command);
         if (options.owner.empty()) {

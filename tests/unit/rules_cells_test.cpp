@@ -49,6 +49,27 @@ TEST_F(rules_test, a_cell_ends_with_its_time) {
     EXPECT_EQ(size(), 0U) << "a listing clears away what is over";
 }
 
+TEST_F(rules_test, ten_thousand_latches_leave_nothing_behind_after_their_time) {
+    constexpr std::size_t latches = 10'000;
+    for (std::size_t i = 0; i < latches; ++i) {
+        auto one = change(0, "1 0 1", i + 1);
+        one.key.name = "latch/" + std::to_string(i);
+        one.ttl = 24h;
+        ASSERT_TRUE(std::holds_alternative<seam::swapped>(ask(one)));
+    }
+    EXPECT_GE(size(), latches);
+    now += 24h - 1ms;
+    EXPECT_EQ(std::get<seam::page>(ask(seam::inspect{.prefix = "latch/9999"})).names.size(), 1U);
+    now += 1ms;
+    std::string after;
+    do {
+        auto const page = std::get<seam::page>(ask(seam::inspect{.prefix = "", .after = after}));
+        EXPECT_TRUE(page.names.empty());
+        after = page.next;
+    } while (!after.empty());
+    EXPECT_EQ(size(), 0U);
+}
+
 TEST_F(rules_test, a_guard_must_be_held) {
     auto const leader = claim(spec({.name = "e", .kind = lock_kind::election, .lease = 1s}));
     auto guarded = change(0, "a", 1);
