@@ -5,6 +5,8 @@ import unittest
 from case import ALICE, BOB, CAROL, Case
 from store import BARRIER, ELECTION, LATCH, LOCK, LONG, compose
 
+HOLDERS = b"holders"  # the part that stands for who holds a name
+
 
 class Cells(Case):
     def test_compare_and_swap(self):
@@ -77,12 +79,12 @@ class Cells(Case):
 class Watching(Case):
     def test_watchers_of_a_name_hear_who_holds(self):
         ear, other = self.ear(ALICE), self.ear(BOB)
-        self.assertEqual(self.store.watch(ALICE, b"q", ELECTION), ["done"])
+        self.assertEqual(self.store.watch(ALICE, b"q", ELECTION, HOLDERS), ["done"])
         self.store.watch(BOB, b"q", ELECTION, b"part")
         self.assertAllKeysEnd()
         self.assertEqual(self.store.inspect(b"q"), ["none"])
         one, two = self.claim(CAROL, kind=ELECTION), self.claim(CAROL, kind=ELECTION)
-        text = "changed {} {} 1 q"
+        text = "changed {} {} 1 qholders"
         self.store.submit(one)
         self.assertEqual(self.told(ear), [text.format(ELECTION, self.store.now)])
         self.store.submit(two, queue=True)
@@ -95,7 +97,7 @@ class Watching(Case):
         self.assertEqual(self.told(other), [])
         self.store.watch(BOB, b"q", ELECTION, b"part", on=False)
         self.assertEqual(len(self.keys()), 2)
-        self.store.watch(ALICE, b"q", ELECTION, on=False)
+        self.store.watch(ALICE, b"q", ELECTION, HOLDERS, on=False)
         self.assertNothingLeft()
 
     def test_watchers_of_a_cell_hear_of_it_alone(self):
@@ -106,6 +108,14 @@ class Watching(Case):
         self.assertEqual(self.told(ear), [f"changed {LATCH} {self.store.now} 5 ä b{{x y"])
         self.store.swap("ä b{".encode(), 0, b"1", part=b"z", operation="2")
         self.assertEqual(self.told(ear) + self.told(other), [])
+
+    def test_a_quiet_swap_is_told_to_nobody(self):
+        ear = self.ear(ALICE)
+        self.store.watch(ALICE, b"q", LATCH)
+        version = self.store.swap(b"q", 0, b"1", operation="1", quiet=True)[1]
+        self.assertEqual(self.told(ear), [])
+        self.store.swap(b"q", version, b"0", operation="2")
+        self.assertEqual(self.told(ear), [f"changed {LATCH} {self.store.now} 1 q"])
 
     def test_a_watch_ends_and_is_forgotten(self):
         ear = self.ear(ALICE)

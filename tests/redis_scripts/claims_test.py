@@ -81,7 +81,7 @@ class Exclusive(Case):
         self.store.submit(two, queue=True)
         self.assertEqual(self.store.settle(one, keep_for=250), "released")
         end = self.store.now + 250_000
-        self.assertEqual(self.told(ear), [f"changed {LOCK} {self.store.now} 1 q"])
+        self.assertEqual(self.told(ear), [f"changed {LOCK} {self.store.now} 1 qholders"])
         self.assertEqual(self.store.settle(one), "released")
         self.assertEqual(self.store.renew(one)[0], "gone")
         self.assertRefused(self.store.submit(one), "too_late")

@@ -203,7 +203,7 @@ class Model:
         if entry.held and keep_for:
             entry.kept, entry.expires = True, self.now + keep_for * 1000
             if name.line:
-                text = f"changed {name.kind} {self.now} {len(claim.name)} {claim.name.decode()}"
+                text = f"changed {name.kind} {self.now} {len(claim.name)} {claim.name.decode()}holders"
                 self.notices.append((name.line[0].id[:16], text))
             return "released"
         if entry.held and consume:

@@ -113,10 +113,11 @@ class Store:
     def read(self, name, kind=LATCH, part=b""):
         return self.call("read", name, kind, part, condition=kind == CONDITION)
 
-    def swap(self, name, expected, value=b"", kind=LATCH, part=b"", ttl=LONG, operation="", remove=False, guard=None):
+    def swap(self, name, expected, value=b"", kind=LATCH, part=b"", ttl=LONG, operation="", remove=False, guard=None,
+             quiet=False):
         more = group(self.prefix, guard.name, guard.kind == CONDITION) if guard else ()
         return self.call("swap", name, kind, part, expected, value, ttl, operation, int(remove),
-                         guard.id if guard else "", guard.name if guard else "", condition=kind == CONDITION, more=more)
+                         guard.id if guard else "", guard.name if guard else "", int(quiet), condition=kind == CONDITION, more=more)
 
     def watch(self, client, name, kind=LOCK, part=b"", on=True):
         return self.call("watch", name, kind, part, client, int(on), condition=kind == CONDITION)

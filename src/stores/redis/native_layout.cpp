@@ -209,7 +209,8 @@ std::unique_ptr<exchange> native_layout::apply(seam::swap what) const {
     out << keys_.prefix() << key.name << raw(key.kind) << key.part << what.expected << what.value
         << what.ttl.count() << seam::to_string(what.operation) << (what.remove ? 1 : 0);
     out << (what.guard ? seam::to_string(what.guard->id) : std::string{})
-        << (what.guard ? std::string_view{what.guard->name()} : std::string_view{});
+        << (what.guard ? std::string_view{what.guard->name()} : std::string_view{})
+        << (what.quiet ? 1 : 0);
     auto spec = std::make_shared<seam::claim_spec>();
     spec->name = key.name;
     spec->kind = key.kind;

@@ -15,7 +15,7 @@ end
 
 -- Who holds has changed: a leader, those present at a barrier.
 local function holders_changed(b)
-    b.changed[b.r.kind .. ''] = true
+    b.changed[b.r.kind .. 'holders'] = true
 end
 
 -- `why` is told to the claim's client; nil when the client itself asked for the end.

@@ -36,7 +36,7 @@ local function settle(b)
         keep_holder(b, e)
         -- It ends at another time than the first in the line was told.
         local first = first_waiter(b)
-        if first then tell_changed(string.sub(first.id, 1, 16), r, r.kind, '') end
+        if first then tell_changed(string.sub(first.id, 1, 16), r, r.kind, 'holders') end
         return 'released'
     end
     if e.state == HELD and ARGV[6] == '1' then r.current = math.max(0, r.current - e.permits) end

@@ -1,7 +1,7 @@
 -- Replaces or removes a cell when its version is the expected one and the guard holds.
 -- Reads: record, extra; claims, line, holders where there are several; the same of the guard's name.
 -- Writes: mark, record, extra.
--- Publishes: changed to those who watch the cell; what time has ended or let in.
+-- Publishes: changed to those who watch the cell, unless it is quiet; what time has ended or let in.
 --@include solo
 --@include common
 --@include books
@@ -9,6 +9,7 @@
 --@include rules
 local kind, part, expected, value = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local ttl, operation, remove, guard_id = ARGV[7] * 1000, ARGV[8], ARGV[9] == '1', ARGV[10]
+local quiet = ARGV[12] == '1'
 local field = 'v' .. part
 
 local function put(b, version, is_new)
@@ -48,7 +49,7 @@ local function swap(b, g)
     elseif cell then
         erase(b)
     end
-    b.changed[kind .. part] = true
+    if not quiet then b.changed[kind .. part] = true end
     return {now, 'swapped', fresh}
 end
 
