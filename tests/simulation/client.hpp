@@ -58,6 +58,7 @@ public:
     [[nodiscard]] bool knows_contended(seam::claim_id id) const;
     void forget_contended(seam::claim_id id) { contended_.erase(id); }
 
+    bool leaving{false};  ///< it is about to be closed
     std::vector<std::unique_ptr<user>> users;
     std::vector<std::unique_ptr<party>> parties;
 

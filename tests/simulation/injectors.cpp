@@ -61,6 +61,7 @@ void kill(world& where) {
 
 void close(world& where) {
     if (auto* const it = draw_client(where); it != nullptr && !it->stopped()) {
+        it->leaving = true;
         it->at(where.time.now(), [it] { it->close(); });
         add_working_client(where);
     }

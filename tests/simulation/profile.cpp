@@ -59,6 +59,7 @@ void suit(profile& out, theme about, base::random& random) {
     out.fair_only = about == theme::fair;
     out.mixed_kinds = about == theme::fair && random.one_in(2);
     if (about == theme::together) out.names = 3;
+    if (about == theme::condition) out.crowd = static_cast<int>(random.below(3));
     if (about == theme::condition) out.hand_over = true;  // it cannot do without
     if (!out.in_process && random.one_in(4)) leave_only_deaths(out, random);
 }
@@ -124,6 +125,7 @@ std::string profile::text() const {
     add("reorder", reorder ? 1 : 0);
     add("mixed kinds", mixed_kinds ? 1 : 0);
     add("fair only", fair_only ? 1 : 0);
+    add("crowd", crowd);
     add("drop", drop);
     add("duplicate", duplicate);
     add("spike", spike);

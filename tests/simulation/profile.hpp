@@ -58,6 +58,7 @@ struct profile {
     bool mixed_kinds{false};  ///< readers and permits as well
     bool options{true};       ///< draws the rarer options too
     bool fair_only{false};
+    int crowd{0};  ///< at a buffer: 0 many consumers, 1 a single one, 2 one among fickle ones
 
     moment chaos{std::chrono::seconds{6}};
 

@@ -23,8 +23,6 @@ struct variant {
     std::function<std::unique_ptr<odd_store>(std::uint64_t)> store{};
     /// A user of a condition who unlocks before the store has it in the line.
     bool unlocks_first{false};
-    /// A user of a condition who waits although it lost the mutex meanwhile.
-    bool waits_unlocked{false};
     /// A lock over several names that waits for one while it holds another.
     bool holds_and_waits{false};
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "simulation/variants_store.hpp"
 #include "simulation/witness.hpp"
 
 namespace holdfast::simulation {
@@ -87,10 +88,10 @@ std::vector<broken_variant> const& broken_variants() {
     static std::vector<broken_variant> const all = [] {
         std::vector<broken_variant> out;
         auto const core = [&](char const* name, auto judge, checkers seen_by) {
-            out.push_back({{name, std::move(judge), {}}, std::move(seen_by)});
+            out.push_back({{.name = name, .judge = std::move(judge)}, std::move(seen_by)});
         };
         auto const store = [&](char const* name, auto tamper, checkers seen_by) {
-            out.push_back({{name, {}, tamper}, std::move(seen_by)});
+            out.push_back({{.name = name, .tamper = tamper}, std::move(seen_by)});
         };
         core("deadline-from-receipt", std::make_shared<deadline_from_receipt>(), {"early loss"});
         core("no-margin", std::make_shared<no_margin>(), {"early loss"});
@@ -102,6 +103,14 @@ std::vector<broken_variant> const& broken_variants() {
         store("not-after-ignored", &ignore_not_after, {"leftovers"});
         store("bars-ignored", &ignore_bars, {"leftovers"});
         store("half-a-lease", &hold_for_half, {"early loss"});
+        for (auto& it : odd_stores())
+            out.push_back(std::move(it));
+        // Users of a synchronizer who take its steps in the wrong order.
+        out.push_back({{.name = "unlocks-before-it-is-queued", .unlocks_first = true},
+                       {"condition"},
+                       theme::condition});
+        out.push_back(
+            {{.name = "holds-and-waits", .holds_and_waits = true}, {"together"}, theme::together});
         return out;
     }();
     return all;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulation/theme.hpp"
 #include "simulation/variant.hpp"
 
 namespace holdfast::simulation {
@@ -13,6 +14,7 @@ namespace holdfast::simulation {
 struct broken_variant {
     variant which;
     std::vector<std::string_view> seen_by;
+    theme about{theme::locks};  ///< the seeds in which it shows
 };
 
 [[nodiscard]] std::vector<broken_variant> const& broken_variants();

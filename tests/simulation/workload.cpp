@@ -145,6 +145,25 @@ habit draw_candidate(world& where, client const& home) {
     return out;
 }
 
+bool patient_one_lives(world const& where) {
+    for (auto const& home : where.clients)
+        for (auto const& it : home->parties)
+            if (auto const* const one = dynamic_cast<buffer_party const*>(it.get()))
+                if (home->alive() && !home->leaving &&
+                    one->its_role() == buffer_party::role::patient)
+                    return true;
+    return false;
+}
+
+// Notices that get lost heal where many come and look: so in most runs only few do.
+buffer_party::role role_for(world const& where, std::size_t number) {
+    using enum buffer_party::role;
+    bool const second = number % 2 == 1;
+    if (where.plan.crowd == 0) return second ? producer : consumer;
+    if (!patient_one_lives(where)) return patient;
+    return where.plan.crowd == 2 && !second ? fickle : producer;
+}
+
 template <class Party, class... Arguments>
 void add_party(world& where, client& home, Arguments&&... arguments) {
     auto made = std::make_unique<Party>(where, home, std::forward<Arguments>(arguments)...);
@@ -166,7 +185,8 @@ void add_worker(world& where, client& home, std::size_t number) {
         if (number < 2) add_party<observer>(where, home, name, home.index() * 8 + number);
         return where.add_user(home, draw_candidate(where, home)).start();
     }
-    case theme::condition: return add_party<buffer_party>(where, home, "0", number % 2 == 1);
+    case theme::condition:
+        return add_party<buffer_party>(where, home, "0", role_for(where, number));
     case theme::together:
         if (number % 2 == 0) return add_party<collector>(where, home, number);
         return where.add_user(home, draw_habit(where)).start();

@@ -27,17 +27,18 @@ public:
     }
 
     void tick() override {
-        if (!here().calm || here().plan.about != theme::condition) return;
-        if (!calm_since_) calm_since_ = here().time.now();
         auto const& plan = here().plan;
+        bool const watching = here().calm || plan.only_deaths();
+        if (!watching || plan.about != theme::condition) return;
+        if (!since_) since_ = here().time.now();
         // A notice whose waiter died passes on when its lease is over.
-        auto const bound = 2 * moment{plan.lease_max} + 40 * plan.latency_max +
-                           moment{plan.request_timeout} + std::chrono::seconds{1};
+        auto const deaths = here().calm ? moment{0} : 2 * moment{plan.lease_max};
+        auto const bound = deaths + 40 * plan.latency_max + std::chrono::milliseconds{500};
         for (auto const& home : here().clients)
             for (auto const& it : home->parties)
                 if (auto const since = it->stuck_since();
                     since && home->alive() && !home->closed() &&
-                    here().time.now() - std::max(*since, *calm_since_) > bound)
+                    here().time.now() - std::max(*since, *since_) > bound)
                     fail(it->text() + ", waits and was not notified of what there is");
     }
 
@@ -48,7 +49,7 @@ public:
 
 private:
     std::map<std::string, std::set<std::uint64_t>> inside_;
-    std::optional<moment> calm_since_;
+    std::optional<moment> since_;
 };
 
 }  // namespace

@@ -38,15 +38,18 @@ user& make_hand(world& where, client& home, std::string const& name) {
 
 }  // namespace
 
-buffer_party::buffer_party(world& where, client& home, std::string number, bool produces)
+buffer_party::buffer_party(world& where, client& home, std::string number, role its)
     : party{where, home},
       name_{"buffer/" + number},
-      produces_{produces},
+      role_{its},
+      produces_{its == role::producer},
       buffer_{where.board.buffers[name_]},
-      mine_{draw_terms(where, (produces ? "room/" : "items/") + number, lock_kind::condition)},
-      theirs_{draw_terms(where, (produces ? "items/" : "room/") + number, lock_kind::condition)},
+      mine_{draw_terms(where, (produces_ ? "room/" : "items/") + number, lock_kind::condition)},
+      theirs_{draw_terms(where, (produces_ ? "items/" : "room/") + number, lock_kind::condition)},
       hand_{make_hand(where, home, name_)} {
-    if (buffer_.made == 0) buffer_.capacity = 1 + where.random.below(3);
+    // Where only one consumer waits, nothing but its own notice may move things on.
+    auto const most = where.plan.crowd == 0 ? 3U : 1U;
+    if (buffer_.made == 0) buffer_.capacity = 1 + where.random.below(most);
     hand_.then = [this] { look(); };
 }
 
@@ -97,6 +100,12 @@ void buffer_party::wind_down() {
     later(milliseconds{20}, [this] { wind_down(); });
 }
 
+void buffer_party::pause() {
+    bool const long_away = role_ == role::fickle && !retired_;
+    if (!long_away) return think([this] { go_on(); });
+    later(world_.draw(std::chrono::seconds{4}), [this] { go_on(); });
+}
+
 void buffer_party::go_on() {
     if (!done()) return hand_.acquire(true);
     resting_ = true;
@@ -123,6 +132,7 @@ void buffer_party::notify() {
     request.wake = world_.random.one_in(4) ? UINT32_MAX : 1;
     telling_ = std::make_unique<core::operation_call>(std::move(request), notify_end_);
     telling_->deadline = home_.now() + world_.plan.patience;
+    if (produces_ && world_.plan.crowd == 2) dishearten();
     home_.engine().begin(*telling_, home_.now());
 }
 
@@ -157,18 +167,32 @@ void buffer_party::wait() {
     auto const& plan = world_.plan;
     // Who keeps two from having the mutex at once is gone with the store: a notice may be lost then.
     bool const doubtful = plan.restarts > 0 || !plan.within_fault_model();
-    bool const limited = doubtful || world_.percent(20);
+    bool const patient = role_ == role::patient && !doubtful;
+    bool const limited = doubtful || (!patient && world_.percent(20));
     auto const span = world_.draw(milliseconds{400}) + milliseconds{1};
     world_.note([&] { return text() + " waits for '" + mine_->spec->name + "'"; });
     since_ = world_.time.now();
     waiting_ = std::make_unique<core::acquire_call>(std::make_shared<core::line>(mine_), wait_end_);
     if (world_.broken.unlocks_first) unlock();
     home_.engine().begin(*waiting_, home_.now(), limited ? home_.now() + span : base::never);
-    if (!world_.percent(15)) return;
-    later(world_.draw(milliseconds{200}), [this, mine = waiting_.get()] {
+    if (!patient && world_.percent(15)) give_up_in(world_.draw(milliseconds{200}));
+}
+
+void buffer_party::give_up_in(moment delay) {
+    later(delay, [this, mine = waiting_.get()] {
         if (mine == waiting_.get() && mine != nullptr)
             home_.engine().withdraw(*waiting_, home_.now());
     });
+}
+
+// The fickle give up when it hurts most: while a notice is on its way to them.
+void buffer_party::dishearten() {
+    for (auto const& home : world_.clients)
+        for (auto const& it : home->parties)
+            if (auto* const other = dynamic_cast<buffer_party*>(it.get());
+                other != nullptr && other->role_ == role::fickle && other->waiting_ != nullptr &&
+                home->alive() && world_.random.one_in(2))
+                other->give_up_in(world_.draw(2 * world_.plan.latency_max));
 }
 
 void buffer_party::on_queued() noexcept {
@@ -176,7 +200,7 @@ void buffer_party::on_queued() noexcept {
     later(world_.draw(wake), [this, mine = waiting_.get()] {
         if (mine != waiting_.get() || mine == nullptr) return;
         // One that lost the mutex before it was in the line may have missed a notice.
-        bool const in_time = locked() || hand_.hold() == nullptr || world_.broken.waits_unlocked;
+        bool const in_time = locked() || hand_.hold() == nullptr;
         unlock();
         if (!in_time) home_.engine().withdraw(*waiting_, home_.now());
     });
@@ -193,8 +217,9 @@ void buffer_party::on_woken() {
     world_.note(
         [&] { return text() + (was->held != nullptr ? " was notified" : " waits no more"); });
     if (was->held != nullptr) home_.engine().consume(was->held, home_.now());
-    if (was->outcome == core::verdict::failed) return think([this] { go_on(); });
-    go_on();
+    // The fickle one does not even look: whatever it might have been told, others must hear.
+    bool const told = was->outcome == core::verdict::granted;
+    told || role_ != role::fickle ? go_on() : pause();
 }
 
 }  // namespace holdfast::simulation

@@ -12,7 +12,12 @@ namespace holdfast::simulation {
 /// little. A change is made only by one who still has the mutex.
 class buffer_party final : public party {
 public:
-    buffer_party(world& where, client& home, std::string number, bool produces);
+    /// A patient consumer waits until it is told; a fickle one goes away for long when it was not.
+    enum class role { producer, consumer, patient, fickle };
+
+    buffer_party(world& where, client& home, std::string number, role its);
+
+    [[nodiscard]] role its_role() const noexcept { return role_; }
 
     void start() override;
     void retire() override;
@@ -39,18 +44,22 @@ private:
     [[nodiscard]] bool locked() const;
     [[nodiscard]] bool producing() const noexcept { return produces_ && !resting_; }
     void go_on();
+    void pause();
     void look();
     void notify();
     void act();
     void wait();
     void unlock();
     void wind_down();
+    void give_up_in(moment delay);
+    void dishearten();
     void on_answer() noexcept;
     void on_queued() noexcept;
     void on_completed() noexcept;
     void on_woken();
 
     std::string const name_;
+    role const role_;
     bool const produces_;
     bounded_buffer& buffer_;
     core::terms_ptr mine_;    ///< the condition that it waits for
