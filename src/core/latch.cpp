@@ -44,13 +44,13 @@ latch_state state_of(latch_terms const& its, seam::cell const& cell) {
     return {*its.count, *its.count};
 }
 
-// What became of a swap that was answered with a conflict. One that was sent once has changed nothing,
-// however many others have: only that of which an answer was lost must be looked for.
+// What became of a swap that was answered with a conflict. Where its operation is not among the recent
+// ones, one that was sent once has changed nothing, however many others have; only that of which an
+// answer was lost may have.
 bool took_effect(latch_state const& now, latch_state const& sent, seam::claim_id operation,
                  bool sent_again) {
-    if (!sent_again) return false;
     if (std::ranges::find(now.recent, operation) != now.recent.end()) return true;
-    if (now.changes >= sent.changes + recent_kept)
+    if (sent_again && now.changes >= sent.changes + recent_kept)
         base::raise(
             errc::store_unavailable,
             "whether the latch was counted down is unknown: its answer was lost, and others "

@@ -28,7 +28,10 @@ void link::arrive(seam::request_id id, seam::request const& what, script const& 
     if (world_.strikes(world_.plan.duplicate)) {
         // Carried out, its answer lost, and carried out again later.
         auto const later = milliseconds{world_.random.below(2'000)};
-        bool const heard = world_.random.one_in(2);
+        // A driver that sends a swap again says that the first attempt failed: a barrier relies on it.
+        auto const* const swap = std::get_if<seam::swap>(&what);
+        bool const told = swap != nullptr && swap->key.kind == lock_kind::barrier;
+        bool const heard = world_.random.one_in(2) && !told;
         store.receive(self, what, [this, self, id, what, fate, later, heard](seam::reply const&) {
             world_.time.in(later, [this, self, id, what, fate, heard] {
                 world_.store.receive(self, what, [this, id, fate, heard](seam::reply reply) {

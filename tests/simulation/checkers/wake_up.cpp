@@ -44,7 +44,10 @@ public:
 private:
     // Without hand-over the poll of at most two seconds stands behind a notice.
     moment bound() {
-        auto const trips = 8 * here().plan.latency_max + std::chrono::milliseconds{100};
+        auto trips = 8 * here().plan.latency_max + std::chrono::milliseconds{100};
+        // When the first in the line goes away during a minimum hold, the next one does not know when that
+        // ends: it asks when it next shows that it is alive.
+        if (here().plan.about != theme::locks) trips += moment{here().plan.lease_max} / 3;
         return here().plan.hand_over ? trips : trips + std::chrono::milliseconds{2'500};
     }
 
