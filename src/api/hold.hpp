@@ -77,15 +77,14 @@ public:
 private:
     class releasing;
     [[nodiscard]] bool last_of_recursion();
-    void note(release_outcome outcome);
+    release_outcome note(release_outcome outcome);
 
     std::shared_ptr<session> const client_;
     std::shared_ptr<core::grant> const grant_;
     std::shared_ptr<site> const site_;
-    std::mutex releasing_;  // before mutex_
-    mutable std::mutex mutex_;
-    bool let_go_{false};
-    std::optional<release_outcome> outcome_{};
+    std::atomic<bool> let_go_{false};
+    std::atomic<bool> ended_{false};  ///< `outcome_` is known, and stays as it is
+    std::atomic<release_outcome> outcome_{};
 };
 
 /// Several holds as one: lost when one of them is, released when all are.

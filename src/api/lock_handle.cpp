@@ -53,6 +53,13 @@ lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
       line_{client_->line_for(terms_of(*client_, name, std::move(options), which))},
       fast_{!recursive_ && client_->loop().has_fast_lanes() && line_->on->sharable()} {}
 
+lock_handle::~lock_handle() {
+    if (site_.use_count() > 1 || !client_->at_home()) return;
+    auto const name = site_->name;
+    site_.reset();
+    client_->forget_site(name);
+}
+
 std::shared_ptr<core::line> lock_handle::line() const {
     return line_->on->sharable() ? line_ : std::make_shared<core::line>(line_->on);
 }
@@ -97,7 +104,7 @@ bool lock_handle::lock_fast() {
     auto const me = this_thread();
     if (site_->fast_owner.load(std::memory_order_relaxed) == me) return false;
     using entry = core::fast_lane::entry;
-    auto const visit = line_->lane.enter(base::boot_clock::now());
+    auto const visit = line_->lane->enter(base::boot_clock::now());
     if (visit.how == entry::stuck) client_->loop().release_lane(*line_, visit.generation);
     if (visit.how != entry::yes) return false;
     site_->fast_line = line_.get();
@@ -114,7 +121,7 @@ bool lock_handle::unlock_fast() {
     auto* const through = site_->fast_line;
     auto const generation = site_->fast_slot->generation;
     site_->fast_owner.store({}, std::memory_order_relaxed);  // before the next thread can enter
-    if (!through->lane.leave(generation)) client_->loop().release_lane(*through, generation);
+    if (!through->lane->leave(generation)) client_->loop().release_lane(*through, generation);
     return true;
 }
 

@@ -41,6 +41,9 @@ class lock_handle {
 public:
     lock_handle(std::shared_ptr<session> client, std::string_view name, lock_options options,
                 flavour which);
+    ~lock_handle();
+    lock_handle(lock_handle const&) = delete;
+    lock_handle& operator=(lock_handle const&) = delete;
 
     [[nodiscard]] std::string const& name() const noexcept { return site_->name; }
     [[nodiscard]] std::shared_ptr<session> const& client() const noexcept { return client_; }
@@ -89,7 +92,7 @@ private:
     std::shared_ptr<session> const client_;
     bool const recursive_;
     std::string const owner_;  ///< of a recursive mutex: counts per owner, not per thread
-    std::shared_ptr<site> const site_;
+    std::shared_ptr<site> site_;
     std::shared_ptr<core::line> const line_;  ///< shared; the pattern of its own ones otherwise
     bool const fast_;                         ///< the fast lane may be tried
 };

@@ -90,12 +90,12 @@ lock_options session::with_defaults(lock_options options) const {
 
 std::shared_ptr<core::line> session::line_for(core::terms terms) {
     auto const sharable = terms.sharable();
-    auto fresh =
-        std::make_shared<core::line>(std::make_shared<core::terms const>(std::move(terms)));
+    auto fresh = std::make_shared<core::line>(std::make_shared<core::terms const>(std::move(terms)),
+                                              sharable && loop_->has_fast_lanes());
     if (!sharable) return fresh;
     std::lock_guard const guard{loop_->mutex()};
-    auto const& name = fresh->on->spec->name;
-    auto const [from, to] = lines_.equal_range(name);
+    auto const hash = fresh->on->spec->hash;
+    auto const [from, to] = lines_.equal_range(hash);
     for (auto it = from; it != to; ++it)
         if (auto known = it->second.lock(); known != nullptr && known->on->same_line(*fresh->on))
             return known;
@@ -103,7 +103,7 @@ std::shared_ptr<core::line> session::line_for(core::terms terms) {
         std::erase_if(lines_, [](auto const& it) { return it.second.expired(); });
         swept_at_ = std::max<std::size_t>(64, lines_.size() * 2);
     }
-    lines_.emplace(name, fresh);
+    lines_.emplace(hash, fresh);
     return fresh;
 }
 
@@ -129,6 +129,12 @@ std::shared_ptr<site> session::site_for(std::string_view name) {
     auto out = find_or_make(sites_, name);
     out->name = name;
     return out;
+}
+
+void session::forget_site(std::string_view name) noexcept {
+    std::lock_guard const guard{loop_->mutex()};
+    if (auto const found = sites_.find(name); found != sites_.end() && found->second.expired())
+        sites_.erase(found);
 }
 
 std::shared_ptr<permit_site> session::permits_of(std::string_view name) {
@@ -163,10 +169,12 @@ void session::add_local_waiters(std::vector<lock_info>& infos) {
     std::lock_guard const guard{loop_->mutex()};
     auto const now = base::boot_clock::now();
     for (auto& info : infos) {
-        auto const [from, to] = lines_.equal_range(info.name);
+        auto const [from, to] = lines_.equal_range(std::hash<std::string>{}(info.name));
         for (auto it = from; it != to; ++it) {
             auto const line = it->second.lock();
-            if (line == nullptr || info.kind != line->on->spec->kind) continue;
+            if (line == nullptr || info.kind != line->on->spec->kind ||
+                info.name != line->on->spec->name)
+                continue;
             // One of them is at the store already when the line's claim waits there.
             bool at_store = line->now != nullptr && line->now->in_store_line;
             for (auto const& call : line->calls) {
@@ -175,8 +183,9 @@ void session::add_local_waiters(std::vector<lock_info>& infos) {
                 waiter.owner = line->on->spec->owner.empty()
                                    ? base::hex(static_cast<std::uint64_t>(self_.id)) + "/" +
                                          std::to_string(static_cast<std::uint64_t>(call.actor))
-                                   : line->on->spec->owner;
-                waiter.label = line->on->spec->label.empty() ? self_.label : line->on->spec->label;
+                                   : line->on->spec->owner.get();
+                waiter.label =
+                    line->on->spec->label.empty() ? self_.label : line->on->spec->label.get();
                 waiter.host = self_.host;
                 waiter.pid = self_.pid;
                 waiter.age = std::chrono::duration_cast<milliseconds>(now - call.began);

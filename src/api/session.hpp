@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <holdfast/client.hpp>
@@ -62,6 +63,8 @@ public:
     /// The one line of this client for these terms, or a new one where they are not shared.
     [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms terms);
     [[nodiscard]] std::shared_ptr<site> site_for(std::string_view name);
+    /// Forgets the site when nobody uses it any more.
+    void forget_site(std::string_view name) noexcept;
     [[nodiscard]] std::shared_ptr<permit_site> permits_of(std::string_view name);
 
     /// Runs a script to its end and throws what goes wrong; false when `stop` ended it.
@@ -84,7 +87,8 @@ private:
     seam::identity self_;
 
     // guarded by the loop's mutex
-    std::multimap<std::string, std::weak_ptr<core::line>, std::less<>> lines_;
+    std::unordered_multimap<std::size_t, std::weak_ptr<core::line>>
+        lines_;  ///< by hash of the name
     std::map<std::string, std::weak_ptr<site>, std::less<>> sites_;
     std::map<std::string, std::weak_ptr<permit_site>, std::less<>> permits_;
     std::size_t swept_at_{64};

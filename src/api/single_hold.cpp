@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "api/hold.hpp"
@@ -11,6 +12,17 @@ namespace detail {
 using base::boot_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
+
+namespace {
+
+// The lock under which a hold is released: a few for all, since releases rarely meet. Who holds one
+// never takes another.
+std::mutex& turn_of(single_hold const& it) noexcept {
+    static std::array<std::mutex, 64> all;
+    return all[std::hash<single_hold const*>{}(&it) / 64 % all.size()];
+}
+
+}  // namespace
 
 single_hold::~single_hold() {
     if (let_go_ || !client_->at_home() || !last_of_recursion()) return;
@@ -39,42 +51,28 @@ bool single_hold::last_of_recursion() {
 }
 
 std::shared_ptr<core::grant> single_hold::give_up() {
-    std::lock_guard const guard{mutex_};
-    if (std::exchange(let_go_, true) || !last_of_recursion()) return nullptr;
+    if (let_go_.exchange(true) || !last_of_recursion()) return nullptr;
     return grant_;
 }
 
 lease_state single_hold::state() const noexcept {
-    {
-        std::lock_guard const guard{mutex_};
-        if (let_go_ && outcome_ == release_outcome::released) return lease_state::released;
-    }
+    if (ended_.load(std::memory_order_acquire) && outcome_ == release_outcome::released)
+        return lease_state::released;
     return grant_->state(boot_clock::now());
 }
 
 release_outcome single_hold::release() {
     client_->require_usable();
-    std::lock_guard const turn{releasing_};  // who comes second repeats what the first was told
-    {
-        std::lock_guard const guard{mutex_};
-        if (let_go_) {
-            if (outcome_) return *outcome_;
-        } else {
-            let_go_ = true;
-            if (!last_of_recursion()) {
-                bool const held = grant_->state(boot_clock::now()) != lease_state::lost;
-                return *(outcome_ =
-                             held ? release_outcome::released : release_outcome::already_lost);
-            }
-        }
+    std::lock_guard const turn{turn_of(*this)};  // who comes second repeats what the first was told
+    if (ended_.load(std::memory_order_acquire)) return outcome_;
+    if (!let_go_.exchange(true) && !last_of_recursion()) {
+        bool const held = grant_->state(boot_clock::now()) != lease_state::lost;
+        return note(held ? release_outcome::released : release_outcome::already_lost);
     }
     // Beyond the hold's own end the answer could only be "already lost".
     auto const left =
         std::max<nanoseconds>(grant_->lost_at() - boot_clock::now(), milliseconds{100});
-    auto const outcome =
-        client_->loop().release(grant_, std::min<nanoseconds>(left, client_->patience()));
-    std::lock_guard const guard{mutex_};
-    return *(outcome_ = outcome);
+    return note(client_->loop().release(grant_, std::min<nanoseconds>(left, client_->patience())));
 }
 
 /// Deletes itself when the store has answered, or the lease is over.
@@ -103,20 +101,26 @@ private:
 void single_hold::start_release(std::shared_ptr<hold> self,
                                 std::function<void(release_outcome)> then) {
     auto* const it = new releasing{std::move(self), std::move(then)};
-    bool last = false;
-    {
-        std::lock_guard const guard{mutex_};
-        last = !std::exchange(let_go_, true) && last_of_recursion();
-    }
+    bool const last = !let_go_.exchange(true) && last_of_recursion();
     if (last) return client_->loop().begin_release(grant_, it->call);
-    it->call.outcome = outcome_.value_or(
-        state() == lease_state::lost ? release_outcome::already_lost : release_outcome::released);
+    if (ended_.load(std::memory_order_acquire)) {
+        it->call.outcome = outcome_;
+    } else {
+        it->call.outcome = state() == lease_state::lost ? release_outcome::already_lost
+                                                        : release_outcome::released;
+    }
     it->completed();
 }
 
-void single_hold::note(release_outcome outcome) {
-    std::lock_guard const guard{mutex_};
-    if (!outcome_) outcome_ = outcome;
+// The first word is kept.
+release_outcome single_hold::note(release_outcome outcome) {
+    static std::mutex noting;  // rare and short: one for all
+    std::lock_guard const guard{noting};
+    if (!ended_.load(std::memory_order_relaxed)) {
+        outcome_ = outcome;
+        ended_.store(true, std::memory_order_release);
+    }
+    return outcome_;
 }
 
 lease_state single_hold::renew(std::optional<milliseconds> lease) {

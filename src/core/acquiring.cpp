@@ -105,7 +105,7 @@ void engine::start(std::shared_ptr<line> const& its, base::instant now) {
     tenures_.emplace(it->subject.id.number, it);
     it->of = its;
     its->now = it;
-    if (set_.abilities.parks && its->on->sharable()) it->generation = its->lane.leash().begin();
+    if (its->lane != nullptr) it->generation = its->lane->leash().begin();
     submit(*it, now);
 }
 
@@ -176,7 +176,7 @@ void engine::send_submit(tenure& it, base::instant now) {
     seam::submit request{{}, wanted && set_.abilities.hand_over, not_after};
     request.claims.push_back(it.subject);
     if (it.generation != 0) {
-        request.tether = {it.of, &it.of->lane.leash()};
+        request.tether = {it.of, &it.of->lane->leash()};
         request.generation = it.generation;
     }
     send(verb::submit, std::move(request), it.subject.id.number, now);
@@ -209,7 +209,7 @@ void engine::on_granted(tenure& it, seam::grant const& grant, clock_pair const& 
                         base::instant now) {
     it.asking = false;
     it.failures = 0;
-    it.last_error = {};
+    it.forget_error();
     it.silent_since = base::never;
     it.try_at = base::never;
     it.in_store_line = false;
@@ -295,7 +295,7 @@ void engine::on_too_late(tenure& it, base::instant now) {
     base::error const late{errc::store_unavailable, "the request reached the store too late"};
     if (!it.on->retry || it.of->calls.front().due == base::never)
         return on_submit_failure(it, late, now);
-    it.last_error = late;
+    it.rare().error = late;
     it.try_at = now + back_off(++it.failures, longest_back_off);
     reschedule(it);
 }
@@ -319,7 +319,7 @@ void engine::end_attempts(line& its) {
 
 void engine::on_submit_failure(tenure& it, base::error const& error, base::instant now) {
     it.asking = false;
-    it.last_error = error;
+    it.rare().error = error;
     ++it.failures;
     if (!error.is(errc::store_unavailable)) return fail_line(it, error, now);
     if (it.on->single_attempt) return fail_line(it, error, now);
@@ -339,7 +339,11 @@ void engine::ask_policy(tenure& it, base::error const& error, base::instant now)
         auto const spent = std::chrono::duration_cast<milliseconds>(now - call.began);
         todo.questions.push_back({call.ticket, it.on, {++call.attempts, spent, error.code}});
     }
-    it.last_error = error;
+    if (error) {
+        it.rare().error = error;
+    } else {
+        it.forget_error();
+    }
     reschedule(it);
 }
 
@@ -353,7 +357,7 @@ void engine::answer_retry(std::uint64_t ticket, std::optional<milliseconds> dela
     call.ticket = 0;
     auto* const it = call.in->now;
     if (!delay) {
-        auto const why = it->last_error;
+        auto const why = it->last_error();
         leave(call, now);
         return complete(call, why ? verdict::failed : verdict::busy, why);
     }
@@ -389,7 +393,7 @@ void engine::fail_impatient(tenure& it, base::instant now) {
 }
 
 base::error engine::unreachable(tenure const& it) const {
-    if (it.last_error) return it.last_error;
+    if (auto known = it.last_error()) return known;
     return {errc::store_unavailable, "the store did not answer in time"};
 }
 

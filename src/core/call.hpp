@@ -72,6 +72,7 @@ struct operation_call : timed {
     seam::request ask;
     completion* to;
     base::instant deadline{base::never};
+    bool cleans_up{false};  ///< sent also while the client closes
 
     bool done{false};
     base::error error{};
@@ -95,6 +96,7 @@ struct renew_call
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
     explicit renew_call(completion& whom) : to{&whom} {}
     completion* to;
+    base::instant asked{};  ///< an answer to what was sent before says nothing about it
     bool done{false};
 };
 

@@ -8,7 +8,7 @@ namespace holdfast::core {
 
 // Queue first, then look: whoever queues last sees the whole cycle.
 void engine::look_for_deadlock(tenure& it, base::instant now) {
-    it.seen.clear();
+    it.rare().seen.clear();
     send(verb::look, seam::inspect{}, it.subject.id.number, now);
 }
 
@@ -16,13 +16,13 @@ void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
     auto const* const page = std::get_if<seam::page>(&answer.body);
     if (page == nullptr || it.at != tenure::phase::waiting) return;
     for (lock_info const& name : page->names)  // without their cells
-        it.seen.push_back(name);
+        it.rare().seen.push_back(name);
     if (!page->next.empty()) {
         seam::inspect rest;
         rest.after = page->next;
         return send(verb::look, std::move(rest), it.subject.id.number, now);
     }
-    auto const names = std::exchange(it.seen, {});
+    auto const names = std::exchange(it.rare().seen, {});
     auto const id = seam::to_string(it.subject.id);
     auto const cycle = find_cycle(names, id);
     if (!is_youngest(cycle, id)) return;

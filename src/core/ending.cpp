@@ -214,8 +214,12 @@ void engine::close(base::instant now) {
             destroy(*it);
         }
     }
-    while (!operations_.empty())
-        finish(*operations_.begin()->second, why);
+    std::vector<operation_call*> asked;
+    for (auto const& [ticket, call] : operations_)
+        if (!call->cleans_up) asked.push_back(call);
+    std::ranges::sort(asked, {}, &operation_call::ticket);
+    for (auto* const call : asked)
+        finish(*call, why);
     close_scripts();
 }
 

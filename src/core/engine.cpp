@@ -283,7 +283,7 @@ void engine::complete(acquire_call& call, verdict outcome, base::error error) {
 
 void engine::begin(operation_call& call, base::instant now) {
     turn const at{*this, now};
-    if (closed_) {
+    if (closed_ && !call.cleans_up) {
         call.error = {errc::closed, "the client is closed"};
         call.done = true;
         return call.to->completed();

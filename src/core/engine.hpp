@@ -114,7 +114,7 @@ public:
     actions todo;
     [[nodiscard]] base::instant next_due() const noexcept;
     /// Whether nothing of ours may be left at the store.
-    [[nodiscard]] bool idle() const noexcept { return tenures_.empty(); }
+    [[nodiscard]] bool idle() const noexcept { return tenures_.empty() && spawned_.empty(); }
     [[nodiscard]] metrics const& counters();
     [[nodiscard]] seam::capabilities const& abilities() const noexcept { return set_.abilities; }
 
@@ -226,7 +226,7 @@ private:
                  clock_pair const& pair, base::instant now);
     void lose(tenure& it, std::string const& why, base::instant now);
     void renew_now(tenure& it, base::instant now);
-    void finish_renew_calls(tenure& it);
+    void finish_renew_calls(tenure& it, base::instant sent = base::never);
     void on_session(seam::session_changed const& what, base::instant now);
     void on_changed(seam::cell_key const& key, base::instant now);
 

@@ -1,5 +1,8 @@
 #include "core/grant.hpp"
 
+#include <array>
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 namespace holdfast::core {
@@ -10,30 +13,42 @@ constexpr char const* overdue = "no renewal was confirmed before the deadline";
 
 }  // namespace
 
+// A few for all grants: they are taken for a moment, when a hold is lost or watched.
+std::mutex& grant::words() const noexcept {
+    static std::array<std::mutex, 64> all;
+    return all[std::hash<grant const*>{}(this) / alignof(std::max_align_t) % all.size()];
+}
+
+grant::rarity& grant::rare() {
+    if (rare_ == nullptr) rare_ = std::make_unique<rarity>();
+    return *rare_;
+}
+
 std::string grant::loss_reason(base::instant now) const {
     if (state(now) != lease_state::lost) return {};
-    std::lock_guard const guard{words_};
-    return reason_.empty() ? overdue : reason_;
+    std::lock_guard const guard{words()};
+    return rare_ == nullptr || rare_->reason.empty() ? overdue : rare_->reason;
 }
 
 std::stop_token grant::lost() {
-    std::lock_guard const guard{words_};
-    if (!watchers_) {
+    std::lock_guard const guard{words()};
+    auto& watchers = rare().watchers;
+    if (!watchers) {
         watched_.store(true, std::memory_order_relaxed);
-        watchers_.emplace();
+        watchers.emplace();
         // Asked for after the announcement: it fires at once, for there is nobody to call.
         if (said_.load(std::memory_order_acquire) == lease_state::lost && !released_)
-            watchers_->request_stop();
+            watchers->request_stop();
     }
-    return watchers_->get_token();
+    return watchers->get_token();
 }
 
 void grant::announce_loss() {
     std::optional<std::stop_source> watchers;
     {
-        std::lock_guard const guard{words_};
+        std::lock_guard const guard{words()};
         if (said_.load(std::memory_order_acquire) != lease_state::lost || released_) return;
-        watchers = watchers_;
+        if (rare_ != nullptr) watchers = rare_->watchers;
     }
     if (watchers) watchers->request_stop();
 }
@@ -47,10 +62,10 @@ void grant::extend(base::instant lost_at, bool in_doubt) noexcept {
 }
 
 bool grant::lose(std::string reason) {
-    std::lock_guard const guard{words_};
+    std::lock_guard const guard{words()};
     auto const said = said_.load(std::memory_order_relaxed);
     if ((said != lease_state::held && said != lease_state::in_doubt) || released_) return false;
-    reason_ = std::move(reason);
+    rare().reason = std::move(reason);
     said_.store(lease_state::lost, std::memory_order_release);
     return true;
 }

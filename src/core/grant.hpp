@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -78,9 +79,15 @@ private:
     std::atomic<lease_state> said_{lease_state::held};
     std::atomic<bool> released_{false};
     std::atomic<bool> watched_{false};
-    mutable std::mutex words_;  // guards reason_ and watchers_
-    std::string reason_;
-    std::optional<std::stop_source> watchers_;
+    // What most holds never have.
+    struct rarity {
+        std::string reason{};
+        std::optional<std::stop_source> watchers{};
+    };
+    [[nodiscard]] rarity& rare();
+    [[nodiscard]] std::mutex& words() const noexcept;  ///< guards rare_
+
+    std::unique_ptr<rarity> rare_;
 };
 
 }  // namespace holdfast::core

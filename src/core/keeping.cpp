@@ -65,7 +65,7 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
     if (result.now == status::waiting && it.at != phase::waiting) return;  // from before the grant
     it.asking = false;
     it.silent_since = base::never;
-    it.last_error = {};
+    it.forget_error();
     it.failures = 0;
     switch (result.now) {
     case status::alive: return confirm(it, result.held, lease, pair, now);
@@ -78,7 +78,8 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
     case status::gone: break;
     }
     if (it.at == phase::held) {
-        auto const why = it.gone_hint.empty() ? "the store no longer has the hold" : it.gone_hint;
+        auto const hint = it.gone_hint();
+        auto const why = hint.empty() ? "the store no longer has the hold" : hint;
         return lose(it, why, now);
     }
     // The store has forgotten a waiter, or gave it what it has lost since: begin anew. One who waits
@@ -114,7 +115,7 @@ void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
     bool const shorter = pair.sent >= it.shorter_since;
     it.deadline = shorter ? ends : std::max(it.deadline, ends);
     if (shorter) it.shorter_since = base::never;
-    it.gone_hint.clear();
+    it.forget_gone_hint();
     if (it.on->renew) {
         nanoseconds const every = std::min<nanoseconds>(
             it.on->renew_every, it.lease < it.on->spec->lease ? it.lease / 3 : it.lease);
@@ -123,14 +124,14 @@ void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
         it.renew_at = base::never;  // what was asked for is done
     }
     if (it.user != nullptr) it.user->extend(it.lost_at(), false);
-    finish_renew_calls(it);
+    finish_renew_calls(it, pair.sent);
     reschedule(it);
 }
 
 void engine::on_renewal_failure(tenure& it, base::error const& error, base::instant now) {
     using phase = tenure::phase;
     it.asking = false;
-    it.last_error = error;
+    it.rare().error = error;
     ++it.failures;
     if (it.at == phase::over || it.at == phase::ending) return;
     if (it.at == phase::held) {
@@ -186,6 +187,7 @@ void engine::renew(grant& held, std::optional<milliseconds> lease, renew_call& c
         if (*lease < it->lease) it->shorter_since = now;
         it->lease = *lease;
     }
+    call.asked = now;
     it->renew_calls.push_back(call);
     renew_now(*it, now);
 }
@@ -194,8 +196,9 @@ void engine::withdraw(renew_call& call) noexcept {
     if (call.is_linked()) call.unlink();
 }
 
-void engine::finish_renew_calls(tenure& it) {
-    while (!it.renew_calls.empty()) {
+// Ends the calls that were waiting when what is answered now was sent.
+void engine::finish_renew_calls(tenure& it, base::instant sent) {
+    while (!it.renew_calls.empty() && it.renew_calls.front().asked <= sent) {
         auto& call = it.renew_calls.front();
         it.renew_calls.pop_front();
         call.done = true;
@@ -216,7 +219,7 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
     } else if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
         auto* const it = gone->id.client == set_.self ? find(gone->id.number) : nullptr;
         if (it == nullptr || (it->at != phase::held && it->at != phase::waiting)) return;
-        it->gone_hint = gone->why;
+        it->rare().gone_hint = gone->why;
         if (it->at == phase::held && judge_->notice_is_truth()) return lose(*it, gone->why, now);
         if (it->at == phase::held || it->in_store_line) renew_now(*it, now);  // ask: it is a hint
     } else if (auto const* const crowd = std::get_if<seam::name_contended>(&what)) {

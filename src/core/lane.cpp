@@ -15,7 +15,7 @@ bool engine::park(tenure& it, base::instant now) {
     auto made = std::make_shared<grant>(it.on, make_token(it.number, it.pass), now, it.lost_at());
     made->held_by = &it;
     it.at = tenure::phase::parked;
-    if (it.of->lane.open(it.generation, std::move(made), it.number, it.pass, it.renew_at)) {
+    if (it.of->lane->open(it.generation, std::move(made), it.number, it.pass, it.renew_at)) {
         reschedule(it);
         return true;
     }
@@ -26,7 +26,7 @@ bool engine::park(tenure& it, base::instant now) {
 // Takes the hold out of the fast lane. `used`: a thread has it, and it is a regular hold from now on.
 // `gone`: the store took it back, and the tenure is no more.
 engine::lane_state engine::unpark(tenure& it) {
-    auto& lane = it.of->lane;
+    auto& lane = *it.of->lane;
     count_lane(*it.of);
     auto* const slot = lane.find(it.generation);
     auto const was = lane.leash().seize(it.generation);
@@ -62,15 +62,15 @@ void engine::release(line& its, std::uint64_t generation, base::instant now) {
     if (its.now != nullptr && its.now->at == tenure::phase::parked &&
         its.now->generation == generation)
         (void)unpark(*its.now);
-    auto* const slot = its.lane.find(generation);
+    auto* const slot = its.lane->find(generation);
     if (slot == nullptr || slot->held == nullptr) return;
     auto const held = slot->held;
-    its.lane.drop(generation);
+    its.lane->drop(generation);
     release(held, now);
 }
 
 void engine::count_lane(line& its) {
-    auto const uses = its.lane.take_uses();
+    auto const uses = its.lane->take_uses();
     metrics_.acquires += uses;
     metrics_.grants += uses;
     metrics_.passes += uses;

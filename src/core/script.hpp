@@ -93,7 +93,8 @@ struct script_call final : timed, completion, boost::intrusive::list_base_hook<>
     script running{};
     script_wait const* waits_for{nullptr};
     bool stopping{false};
-    bool woken{false};  ///< stands in the engine's list of scripts to look at
+    bool cleans_up{false};  ///< nobody waits for it, and it goes on while the client closes
+    bool woken{false};      ///< stands in the engine's list of scripts to look at
 };
 
 }  // namespace holdfast::core

@@ -42,7 +42,7 @@ void engine::begin(script_call& call, base::instant now) {
     turn const at{*this, now};
     call.on = this;
     scripts_.push_back(call);
-    if (closed_) {
+    if (closed_ && !call.cleans_up) {
         call.error = std::make_exception_ptr(
             std::system_error{make_error_code(errc::closed), "the client is closed"});
         return end(call);
@@ -61,6 +61,7 @@ void engine::stop(script_call& call, base::instant now) {
 
 void engine::spawn(script_call::body what) {
     auto& call = spawned_.emplace_back(std::make_unique<script_call>(std::move(what), nobodys));
+    call->cleans_up = true;
     begin(*call, now_);
 }
 
@@ -75,8 +76,8 @@ void engine::run_ready() {
         if (ready_[i] == nullptr) continue;
         auto& call = *ready_[i];
         call.woken = false;
-        bool const goes_on =
-            call.waits_for == nullptr || call.stopping || closed_ || call.waits_for->over(now_);
+        bool const goes_on = call.waits_for == nullptr || call.stopping ||
+                             (closed_ && !call.cleans_up) || call.waits_for->over(now_);
         if (!goes_on) continue;
         call.waits_for = nullptr;
         call.running.resume();

@@ -69,6 +69,7 @@ void stage_wait::check_stop() const {
 stage::asking::asking(engine& on, script_call& call, seam::request what, base::instant deadline)
     : stage_wait{on, call}, inner_{std::move(what), call} {
     inner_.deadline = deadline;
+    inner_.cleans_up = call.cleans_up;
 }
 
 stage::asking::asking(engine& on, script_call& call, known)

@@ -21,14 +21,17 @@ namespace holdfast::core {
 /// is at the store; the hold passes among them without a message. Claims that may not be passed
 /// (fair, shared, owned) have a line of their own for each call.
 struct line {
-    explicit line(terms_ptr its) : on{std::move(its)} {}
+    /// `lane_too` on a store that parks, where the terms are sharable.
+    explicit line(terms_ptr its, bool lane_too = false)
+        : on{std::move(its)}, lane{lane_too ? std::make_unique<fast_lane>() : nullptr} {}
 
     terms_ptr on;
-    boost::intrusive::list<acquire_call> calls{};  ///< waiting, first come first
-    tenure* now{nullptr};                          ///< the claim that is at the store for them
+    boost::intrusive::list<acquire_call, boost::intrusive::constant_time_size<false>>
+        calls{};           ///< waiting, first come first
+    tenure* now{nullptr};  ///< the claim that is at the store for them
     std::uint64_t last_token{0};
     base::instant busy_at{base::instant::min()};  ///< when it was last known to be taken
-    fast_lane lane{};                             ///< on a store of this process
+    std::unique_ptr<fast_lane> const lane;        ///< on a store of this process
     bool offered{false};  ///< `now` is held, nobody uses it, and the first call was nudged
 };
 
@@ -53,38 +56,38 @@ public:
     seam::claim const subject;
     terms_ptr on;
     std::shared_ptr<line> of{};  ///< null once the line has let go of it
+
+    // Small things together, for the sake of those who have a hundred thousand.
     phase at{phase::submitting};
+    unsigned unanswered{0};     ///< submits without an answer: each may still take effect
+    int failures{0};            ///< of requests, in a row
+    unsigned pass{0};           ///< of the store's grant
+    int confirmations{0};       ///< of a grant that came late
+    int settles{0};             ///< sent
+    bool asking{false};         ///< a request is under way for this phase
+    bool in_store_line{false};  ///< the store will hand over to it
+    bool hinted{false};         ///< something changed while the submit was under way
+    bool attempting{false};     ///< the renewal under way is an attempt of a retry policy
+    bool contended{false};      ///< somebody else waits for the name
+    bool was_held{false};
+    bool consume{false};  ///< the permit is used up with it
 
     // Requests under way. A submit may be under way more than once.
-    unsigned unanswered{0};             ///< submits without an answer: each may still take effect
-    seam::store_time last_not_after{};  ///< until when they may
+    seam::store_time last_not_after{};     ///< until when submits may take effect
     base::instant answer_by{base::never};  ///< when the request under way is given up
-    bool asking{false};                    ///< a request is under way for this phase
-    bool in_store_line{false};             ///< the store will hand over to it
-    int failures{0};                       ///< in a row
     base::instant silent_since{base::never};
-    base::error last_error{};
     base::instant try_at{base::never};    ///< when to submit or settle next
     base::instant renew_at{base::never};  ///< when to show the store that we are alive
-    bool hinted{false};                   ///< something changed while the submit was under way
-    bool attempting{false};               ///< the renewal under way is an attempt of a retry policy
-
-    std::vector<lock_info> seen{};  ///< pages of a look for deadlocks under way
 
     // The hold.
     std::chrono::milliseconds lease;           ///< what renewals ask for
     base::instant shorter_since{base::never};  ///< when its user asked for a shorter one
     seam::sequence number{};
-    unsigned pass{0};
-    bool contended{false};
     base::instant granted{};        ///< no later than the store's grant: for the bound on passes
     base::instant deadline{};       ///< before the store can give it to another
     seam::store_time held_until{};  ///< the end of the last lease that is known to have begun
-    int confirmations{0};
     std::shared_ptr<grant> user{};
-    std::string gone_hint{};
     boost::intrusive::list<renew_call, boost::intrusive::constant_time_size<false>> renew_calls{};
-
     std::uint64_t generation{0};  ///< of the line's leash; 0 without one
 
     // The end.
@@ -92,12 +95,32 @@ public:
     base::instant surely_over{
         base::never};  ///< the store has forgotten it by then, whatever was lost
     release_call* releasing{nullptr};
-    int settles{0};
-    bool was_held{false};
-    bool consume{false};  ///< the permit is used up with it
+
+    /// What few tenures ever have: kept apart, since there may be a hundred thousand of them.
+    struct rarity {
+        base::error error{};            ///< of the last request, until one succeeds
+        std::string gone_hint{};        ///< why the store said that it is gone
+        std::vector<lock_info> seen{};  ///< pages of a look for deadlocks under way
+    };
+    [[nodiscard]] rarity& rare() {
+        if (rare_ == nullptr) rare_ = std::make_unique<rarity>();
+        return *rare_;
+    }
+    [[nodiscard]] base::error last_error() const { return rare_ ? rare_->error : base::error{}; }
+    [[nodiscard]] std::string gone_hint() const { return rare_ ? rare_->gone_hint : std::string{}; }
+    /// A request has succeeded.
+    void forget_error() noexcept {
+        if (rare_ != nullptr) rare_->error = {};
+    }
+    void forget_gone_hint() noexcept {
+        if (rare_ != nullptr) rare_->gone_hint.clear();
+    }
 
     [[nodiscard]] bool in_doubt() const noexcept { return failures > 0; }
     [[nodiscard]] base::instant lost_at() const noexcept { return deadline - on->grace; }
+
+private:
+    std::unique_ptr<rarity> rare_{};
 };
 
 }  // namespace holdfast::core

@@ -17,6 +17,7 @@
 #include <holdfast/info.hpp>
 #include <holdfast/options.hpp>
 
+#include "base/rare_text.hpp"
 #include "base/text.hpp"
 
 namespace holdfast::seam {
@@ -59,10 +60,10 @@ struct claim_spec {
     std::uint32_t limit{0};  ///< the declared limit of a semaphore, else 0
     ordering order{ordering::barging};
     std::chrono::milliseconds lease{30'000};
-    std::string owner{};  ///< explicit owner, for people and for deadlock reports
-    bool joins{false};    ///< claims of one owner that join are one hold, with one token
-    std::string label{};
-    std::string value{};  ///< what its holder tells everybody: a leader's words
+    base::rare_text owner{};  ///< explicit owner, for people and for deadlock reports
+    bool joins{false};        ///< claims of one owner that join are one hold, with one token
+    base::rare_text label{};
+    base::rare_text value{};  ///< what its holder tells everybody: a leader's words
     std::size_t hash{std::hash<std::string>{}(name)};  ///< of the name
 };
 

@@ -99,7 +99,7 @@ std::shared_ptr<core::line> client::line_for(core::terms_ptr const& terms) {
     if (!terms->sharable()) return std::make_shared<core::line>(terms);
     for (auto const& it : lines_)
         if (it->on->same_line(*terms)) return it;
-    return lines_.emplace_back(std::make_shared<core::line>(terms));
+    return lines_.emplace_back(std::make_shared<core::line>(terms, world_.plan.in_process));
 }
 
 void client::remember(core::engine::outgoing const& out) {

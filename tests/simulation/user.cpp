@@ -68,7 +68,7 @@ void user::acquire(bool wait, base::instant deadline) {
 
 // Takes up what its client has put aside, past the engine.
 bool user::enter_lane() {
-    auto const visit = call_->in->lane.enter(home_.now());
+    auto const visit = call_->in->lane->enter(home_.now());
     if (visit.how == core::fast_lane::entry::stuck)
         home_.engine().release(*call_->in, visit.generation, home_.now());
     if (visit.how != core::fast_lane::entry::yes) return false;
@@ -210,7 +210,7 @@ void user::release(bool wait) {
     if (lane_ != nullptr) {
         auto const through = std::exchange(lane_, nullptr);
         was->grant = nullptr;  // the lane alone has it while it is put aside
-        if (!through->lane.leave(generation_))
+        if (!through->lane->leave(generation_))
             home_.engine().release(*through, generation_, home_.now());
         return think();
     }

@@ -19,8 +19,8 @@ claim_info describe(entry const& it, seam::store_time now) {
     out.owner = it.subject.spec->owner.empty()
                     ? base::hex(static_cast<std::uint64_t>(it.who->id)) + "/" +
                           std::to_string(static_cast<std::uint64_t>(it.subject.actor))
-                    : it.subject.spec->owner;
-    out.label = it.subject.spec->label.empty() ? it.who->label : it.subject.spec->label;
+                    : it.subject.spec->owner.get();
+    out.label = it.subject.spec->label.empty() ? it.who->label : it.subject.spec->label.get();
     out.host = it.who->host;
     out.pid = it.who->pid;
     out.age = std::chrono::duration_cast<milliseconds>(now - it.since);

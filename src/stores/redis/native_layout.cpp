@@ -61,11 +61,11 @@ command native_layout::call(script const& what, std::string record, std::string_
 std::string native_layout::info_of(seam::claim const& wanted) const {
     auto const& spec = *wanted.spec;
     std::string out;
-    append_netstring(out, spec.owner);
-    append_netstring(out, spec.label.empty() ? label_ : spec.label);
+    append_netstring(out, spec.owner.get());
+    append_netstring(out, spec.label.empty() ? label_ : spec.label.get());
     out += host_and_pid_;
     append_netstring(out, std::to_string(static_cast<std::uint64_t>(wanted.actor)));
-    append_netstring(out, spec.value);
+    append_netstring(out, spec.value.get());
     return out;
 }
 
@@ -73,7 +73,7 @@ void native_layout::append_claim(command& to, seam::claim const& wanted) const {
     auto const& spec = *wanted.spec;
     to << seam::to_string(wanted.id) << raw(spec.kind) << raw(spec.mode) << spec.permits
        << spec.limit << (spec.order == ordering::fair ? 1 : 0) << spec.lease.count()
-       << (spec.joins ? 1 : 0) << spec.owner << info_of(wanted);
+       << (spec.joins ? 1 : 0) << spec.owner.get() << info_of(wanted);
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::hello) const {

@@ -39,7 +39,7 @@ private:
                 bool const its = it->id.client == wanted.id.client && it->id != wanted.id &&
                                  it->spec->label == wanted.spec->label && !it->kept;
                 if (its && !(unless_let_go && let_go_.contains(it->id)))
-                    fail(wanted.spec->label + " waits for '" + wanted.name() +
+                    fail(wanted.spec->label.get() + " waits for '" + wanted.name() +
                          "' while it holds '" + name + "'" + where);
             }
         }
