@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -68,8 +69,8 @@ public:
     template <class Rep, class Period, class Predicate>
     bool wait_for(std::unique_lock<mutex>& lock, std::chrono::duration<Rep, Period> const& timeout,
                   Predicate pred) {
-        return wait_until(lock, std::chrono::steady_clock::now() + detail::to_timeout(timeout),
-                          std::move(pred));
+        return wait_within(lock, detail::to_timeout(timeout),
+                           std::function<bool()>{std::ref(pred)});
     }
 
     template <class Clock, class Duration>
@@ -97,6 +98,8 @@ public:
     [[nodiscard]] std::shared_ptr<detail::condition_handle> const& shared_handle() const noexcept;
 
 private:
+    bool wait_within(std::unique_lock<mutex>& lock, std::chrono::nanoseconds timeout,
+                     std::function<bool()> const& pred);
     std::cv_status wait_within(std::unique_lock<mutex>& lock, std::chrono::nanoseconds timeout,
                                std::stop_token const& stop);
 

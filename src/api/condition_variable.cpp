@@ -112,6 +112,18 @@ std::cv_status condition_variable::wait_within(std::unique_lock<mutex>& lock,
                                               : std::cv_status::timeout;
 }
 
+bool condition_variable::wait_within(std::unique_lock<mutex>& lock,
+                                     std::chrono::nanoseconds timeout,
+                                     std::function<bool()> const& pred) {
+    auto const deadline = base::after(base::boot_clock::now(), timeout);
+    while (!pred()) {
+        auto const left = deadline - base::boot_clock::now();
+        if (left <= std::chrono::nanoseconds::zero()) return false;
+        (void)wait_within(lock, left, std::stop_token{});
+    }
+    return true;
+}
+
 void condition_variable::notify_one() { handle_->notify(1); }
 
 void condition_variable::notify_all() { handle_->notify(UINT32_MAX); }
