@@ -63,7 +63,7 @@ public:
     template <class Rep, class Period>
     std::cv_status wait_for(std::unique_lock<mutex>& lock,
                             std::chrono::duration<Rep, Period> const& timeout) {
-        return wait_within(lock, detail::to_timeout(timeout), {});
+        return wait_within(lock, detail::to_timeout(timeout), std::stop_token{});
     }
 
     template <class Rep, class Period, class Predicate>
@@ -76,7 +76,7 @@ public:
     template <class Clock, class Duration>
     std::cv_status wait_until(std::unique_lock<mutex>& lock,
                               std::chrono::time_point<Clock, Duration> const& deadline) {
-        return wait_within(lock, detail::to_timeout(deadline - Clock::now()), {});
+        return wait_within(lock, detail::to_timeout(deadline - Clock::now()), std::stop_token{});
     }
 
     template <class Clock, class Duration, class Predicate>

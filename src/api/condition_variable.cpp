@@ -77,7 +77,7 @@ condition_variable::condition_variable(client const& client, std::string_view na
 condition_variable::~condition_variable() = default;
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) {
-    (void)wait_within(lock, detail::no_timeout, {});
+    (void)wait_within(lock, detail::no_timeout, std::stop_token{});
 }
 
 std::cv_status condition_variable::wait_within(std::unique_lock<mutex>& lock,
