@@ -169,6 +169,31 @@ TEST_P(condition_variable_test, no_notice_is_lost_between_the_line_and_the_unloc
     EXPECT_EQ(ball, 2 * turns);
 }
 
+// The store of the condition is silent, that of the mutex is not: the order shows.
+TEST_P(condition_variable_test, the_mutex_is_kept_until_the_waiter_stands_in_line) {
+    if (!can_fall_silent()) return;
+    auto client = connect();
+    auto const slow = connect({.patience = 60s});
+    holdfast::client prompt{"memory:conditions-order"};
+    std::promise<void> locked;
+    store().silence();
+    auto waiting = elsewhere([&] {
+        mutex guard{prompt, "m"};
+        std::unique_lock lock{guard};
+        locked.set_value();
+        condition_variable(slow, "c").wait(lock);
+        return guard.owns();
+    });
+    locked.get_future().wait();
+    EXPECT_TRUE(throughout(300ms, [&] { return !mutex(prompt, "m").try_acquire(); }));
+    store().restore();
+    EXPECT_TRUE(mutex(prompt, "m").try_acquire_for(20s));
+    EXPECT_EQ(condition(client, "c").waiters.size(), 1U);
+    condition_variable(client, "c").notify_one();
+    ASSERT_TRUE(ready(waiting));
+    EXPECT_TRUE(waiting.get());
+}
+
 TEST_P(condition_variable_test, predicates_are_asked_under_the_mutex) {
     auto client = connect();
     auto const other = connect();

@@ -278,6 +278,7 @@ TEST_P(election_test, a_subscription_that_has_ended_is_silent) {
     kept = it.observe(second.hearing());  // ends the first
     EXPECT_TRUE(second.ends_with(std::nullopt));
     auto const before = first.heard().size();
+    stopwatch const since;
     {
         auto const term = it.campaign("one");
         EXPECT_TRUE(second.ends_with(leader_info{"one", term.token()}));
@@ -288,6 +289,7 @@ TEST_P(election_test, a_subscription_that_has_ended_is_silent) {
     kept = subscription{};
     auto const term = it.campaign("two");
     EXPECT_TRUE(second.ends_with(leader_info{"two", term.token()}));
+    EXPECT_LT(since.elapsed(), 4s);  // the end of the first did not deafen the second
 }
 
 TEST_P(election_test, the_end_of_a_subscription_waits_for_its_observer) {
