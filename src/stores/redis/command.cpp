@@ -24,7 +24,7 @@ std::size_t write_line(char* to, char mark, std::uint64_t number) {
 }  // namespace
 
 void command::begin() {
-    constexpr std::size_t usual_length = 480;
+    constexpr std::size_t usual_length = 640;
     bytes_.reserve(usual_length);
     bytes_.assign(head_room, ' ');
 }

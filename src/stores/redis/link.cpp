@@ -153,9 +153,13 @@ void link::drive(base::instant until) {
     if (abandoned_) return;
     guard held{mutex_};
     for (;;) {
+        lookout_.heed();
         now_ = base::boot_clock::now();
         tend(now_);
-        if (deliver(held)) return;
+        if (deliver(held)) {
+            interrupted_ = false;  // whoever called while the sink was told: this is the return
+            return;
+        }
         if (interrupted_.exchange(false) || now_ >= until || shut_) return;
         lookout_.wake_by(std::min(until, next_due()));
         auto const socket_of = [](connection const* line) {

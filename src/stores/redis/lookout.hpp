@@ -25,6 +25,9 @@ public:
     /// Ends the present or the next wait. Costs no system call while nobody waits.
     void call() noexcept;
 
+    /// Whoever called until now is looked after: the next wait need not end for them.
+    void heed() noexcept { called_ = false; }
+
     /// Sees that a wait ends at `when` by CLOCK_BOOTTIME or earlier. An earlier moment that was given
     /// before stays: so a moment that moves on with every request costs no system call.
     void wake_by(base::instant when) noexcept;

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -10,6 +13,13 @@
 #include "stores/redis/layout.hpp"
 
 namespace holdfast::stores::redis {
+
+/// What a listing has found, for its next page: the keys of records.
+struct unfinished_listing {
+    std::string prefix;
+    std::string after;  ///< the last name that was listed
+    std::set<std::string> records;
+};
 
 class native_layout final : public layout {
 public:
@@ -25,6 +35,10 @@ public:
     /// A call for one name, up to and including the name.
     [[nodiscard]] command call(script const& what, std::string_view name, bool condition) const;
     [[nodiscard]] command call(script const& what, std::string record, std::string_view name) const;
+
+    /// Only the last listing is kept. The page after any other one searches all keys again.
+    void keep(unfinished_listing it) const;
+    [[nodiscard]] std::optional<std::set<std::string>> take_records(seam::inspect const& of) const;
 
 private:
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::hello what) const;
@@ -49,6 +63,9 @@ private:
     std::string label_;
     std::string host_and_pid_;  ///< as they stand in an info
     seam::client_id id_;
+
+    mutable std::mutex listing_mutex_;  ///< guards what follows
+    mutable unfinished_listing listing_;
 };
 
 /// Texts one after the other, each with its length before it.

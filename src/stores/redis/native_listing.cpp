@@ -61,14 +61,18 @@ seam::listed read_name(answer_reader& in, seam::store_time now) {
     return out;
 }
 
-/// Finds the records first, by two cursors at once; then asks for those of one page. A record whose
-/// key holds a hash has a name that only the record knows, so such records are asked for each time.
+/// Finds the records first, by two cursors at once; then asks for those of one page. The next page
+/// uses what this one has found: names that begin meanwhile may be missed. A record whose key holds a
+/// hash has a name that only the record knows, so such records are asked for each time.
 class listing final : public exchange {
 public:
     listing(native_layout const& in, seam::inspect what) : in_{in}, what_{std::move(what)} {
         if (what_.exact) {
             for (bool const condition : {false, true})
                 outbox.push_back(in_.call(scripts::inspect, what_.prefix, condition));
+        } else if (auto found = in_.take_records(what_)) {
+            records_ = std::move(*found);
+            ask_for_page();
         } else {
             for (std::size_t space = 0; space < patterns_.size(); ++space) {
                 patterns_[space] = in_.keys().pattern(what_.prefix, space == 1);
@@ -103,7 +107,10 @@ public:
             if (new_name) ++names_;
             out.names.push_back(std::move(it));
         }
-        if (more_) out.next = out.names.empty() ? last_ : out.names.back().name;
+        if (more_) {
+            out.next = out.names.empty() ? last_ : out.names.back().name;
+            in_.keep({what_.prefix, out.next, std::move(records_)});
+        }
         return {now_, std::move(out)};
     }
 
@@ -182,6 +189,18 @@ private:
 };
 
 }  // namespace
+
+void native_layout::keep(unfinished_listing it) const {
+    std::lock_guard const held{listing_mutex_};
+    listing_ = std::move(it);
+}
+
+std::optional<std::set<std::string>> native_layout::take_records(seam::inspect const& of) const {
+    std::lock_guard const held{listing_mutex_};
+    if (of.after.empty() || of.after != listing_.after || of.prefix != listing_.prefix)
+        return std::nullopt;
+    return std::exchange(listing_, {}).records;
+}
 
 std::unique_ptr<exchange> list(native_layout const& in, seam::inspect what) {
     return std::make_unique<listing>(in, std::move(what));

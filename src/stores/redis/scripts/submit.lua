@@ -19,6 +19,35 @@ if not text and #KEYS == 7 and ARGV[6] ~= '4' then -- the usual case: nobody is 
         expiry(now + lease))
     return {now, 'granted', number, now, 0}
 end
+
+-- The next usual case: one holds a lock alone and others wait to do so; one more joins the line. Places in
+-- `r`, `holder` and `first` are those of `pack_record` and `pack_entry`.
+if text and ARGV[3] == '1' and #KEYS == 7 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and
+    string.sub(text, 1, 4) == 'hf1f' then
+    local id, r = ARGV[5], cmsgpack.unpack(string.sub(text, 5))
+    local holder = r[19]
+    if holder and holder[1] ~= id and holder[2] == 0 and holder[4] == 1 and holder[8] > now and
+        r[1] == ARGV[2] and r[2] == 0 and r[7] > 0 and r[13] == 0 and r[16] <= now then
+        local front = redis.call('ZRANGE', KEYS[4], 0, 0)[1]
+        local texts = front and redis.call('HMGET', KEYS[3], front, id) or {}
+        local first = texts[1] and cmsgpack.unpack(texts[1])
+        if first and first[8] > now and not texts[2] then
+            local lease, fair = ARGV[11] * 1000, ARGV[10] == '1'
+            r[7], r[8], r[12] = r[7] + 1, r[8] + (fair and 1 or 0), r[12] + 1
+            redis.call('HSET', KEYS[3], id, cmsgpack.pack({id, 0, tonumber(ARGV[8]), 0, 0, now, now,
+                now + lease, lease, fair, false, ARGV[13], ARGV[14]}))
+            redis.call('ZADD', KEYS[4], r[12], id)
+            if now + lease > r[11] then
+                r[11] = now + lease + lease
+                redis.call('PEXPIREAT', KEYS[3], expiry(r[11]))
+                redis.call('PEXPIREAT', KEYS[4], expiry(r[11]))
+            end
+            redis.call('SET', KEYS[2], 'hf1f' .. cmsgpack.pack(r), 'PXAT',
+                expiry(math.max(holder[8], r[10], r[11], r[16], r[18])))
+            return {now, 'queued', math.max(1, math.ceil((holder[8] - now) / 1000))}
+        end
+    end
+end
 --@include common
 --@include books
 --@include closing
