@@ -54,7 +54,7 @@ private:
                                    .host = host(),
                                    .pid = ::getpid(),
                                    .label = ""};
-    holdfast::stores::redis::native_layout layout_{"raw:", self_};
+    holdfast::stores::redis::native_layout layout_{"hf-bench:", self_};
     std::uint64_t last_{0};
 };
 

@@ -9,21 +9,18 @@ const Redis = require("ioredis");
 const Redlock = require("redlock").default;
 
 // Processes of Node share no memory: who held last is kept at the server, one more command for each hold.
-async function live(port) {
+async function live(port, name) {
   const client = new Redis(port, "127.0.0.1");
   const redlock = new Redlock([client], { retryCount: -1 });
   redlock.on("error", () => {});
-  let over = false;
-  process.on("message", () => (over = true));
   await client.ping();
   process.send("ready");
-  while (!over) {
-    const lock = await redlock.acquire(["bench-peer-js"], 30000);
-    const before = await client.getset("bench-peer-js-last", process.pid);
+  for (;;) {
+    const lock = await redlock.acquire([name], 30000);
+    const before = await client.getset(`${name}-last`, process.pid);
     process.send(before === String(process.pid) ? "again" : "changed");
     await lock.release();
   }
-  process.exit(0);
 }
 
 const pause = (span) => new Promise((done) => setTimeout(done, span));
@@ -32,7 +29,8 @@ async function main(port, processes, seconds) {
   let ready = 0;
   let acquired = 0;
   let changes = 0;
-  const members = Array.from({ length: processes }, () => fork(__filename, [port, "member"]));
+  const name = `bench-peer-${process.pid}`; // its last holder is killed, and the name stays taken
+  const members = Array.from({ length: processes }, () => fork(__filename, [port, "member", name]));
   for (const it of members) {
     it.on("message", (word) => {
       if (word === "ready") return ++ready;
@@ -52,5 +50,5 @@ async function main(port, processes, seconds) {
 }
 
 const [port, second, third] = process.argv.slice(2);
-if (second === "member") live(Number(port));
+if (second === "member") live(Number(port), third);
 else main(port, Number(second), Number(third));
