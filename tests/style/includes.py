@@ -26,6 +26,7 @@ ALLOWED = {
     # These see what a user sees. A helper that knows the inside has no place in them.
     "tests/conformance": {PUBLIC, "tests/support"},
     "tests/process": {PUBLIC, "tests/support"},
+    "tests/redis": {PUBLIC, "tests/support"},
 }
 STORE = {"src/base", "src/seam", PUBLIC} | FAMILIES
 

@@ -1,0 +1,173 @@
+// How many commands the server gets, by its own count.
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <holdfast/asio.hpp>
+
+#include "redis/fixture.hpp"
+
+namespace holdfast::redis_faults {
+namespace {
+
+/// What scripts of ours call, and what the test itself asks: the server counts them as well.
+std::set<std::string> const inner{"config|resetstat",
+                                  "del",
+                                  "exists",
+                                  "get",
+                                  "hdel",
+                                  "hexists",
+                                  "hget",
+                                  "hgetall",
+                                  "hlen",
+                                  "hmget",
+                                  "hset",
+                                  "info",
+                                  "pexpire",
+                                  "pexpireat",
+                                  "pttl",
+                                  "set",
+                                  "time",
+                                  "zadd",
+                                  "publish",
+                                  "zremrangebyscore",
+                                  "zrange",
+                                  "zrem",
+                                  "zscore",
+                                  "mget"};
+
+class counts_test : public ::testing::Test {
+protected:
+    void count_anew() const { server_.ask({"CONFIG", "RESETSTAT"}); }
+
+    /// The commands that clients sent, together.
+    [[nodiscard]] std::uint64_t sent() const {
+        std::uint64_t out = 0;
+        for (auto const& [name, calls] : commands_of(server_))
+            if (!inner.contains(name)) out += calls;
+        return out;
+    }
+
+    redis_server server_;
+};
+
+TEST_F(counts_test, a_lock_and_its_unlock_are_two_commands) {
+    client mine{server_.url()};
+    mutex lock{mine, "q"};
+    semaphore pool{mine, "pool", 3};
+    lock.lock();  // connects, and loads the scripts
+    lock.unlock();
+    (void)pool.acquire_lease().release();
+    constexpr int pairs = 200;
+    count_anew();
+    for (int i = 0; i < pairs; ++i) {
+        lock.lock();
+        lock.unlock();
+    }
+    EXPECT_TRUE(eventually([&] { return sent() >= 2U * pairs; }));
+    EXPECT_EQ(commands_of(server_)["evalsha"], 2U * pairs);
+    EXPECT_EQ(sent(), 2U * pairs) << "and nothing else";
+    count_anew();
+    for (int i = 0; i < pairs; ++i)
+        EXPECT_EQ(pool.acquire_lease().release(), release_outcome::released);
+    EXPECT_EQ(sent(), 2U * pairs);
+}
+
+/// Many who wait for one name in fair order, over a few clients.
+class crowd {
+public:
+    crowd(redis_server const& server, int waiters, std::chrono::milliseconds lease)
+        : holder_{server.url()},
+          first_{mutex{holder_, "q", {.lease = lease, .order = ordering::fair}}.acquire()} {
+        for (int i = 0; i < 4; ++i)
+            clients_.emplace_back(server.url());
+        for (int i = 0; i < waiters; ++i) {
+            auto& it = places_.emplace_back(clients_[static_cast<std::size_t>(i) % 4], "q",
+                                            lock_options{.lease = lease, .order = ordering::fair});
+            async_acquire(it, boost::asio::bind_executor(
+                                  io_, [this](std::exception_ptr error, lease_type held) {
+                                      if (!error) on_grant(std::move(held));
+                                  }));
+        }
+        EXPECT_TRUE(eventually([&] {
+            auto const all = holder_.locks("q");
+            return all.size() == 1 && all.front().waiters.size() == places_.size();
+        }));
+    }
+    ~crowd() {
+        for (auto& it : clients_)
+            it.close();
+    }
+    crowd(crowd const&) = delete;
+    crowd& operator=(crowd const&) = delete;
+
+    /// Lets the lock go through so many hands; the last one keeps it.
+    void pass_on(int hands) {
+        wanted_ = hands;
+        EXPECT_EQ(first_.release(), release_outcome::released);
+        auto const end = std::chrono::steady_clock::now() + support::patience;
+        while (granted_ < wanted_ && std::chrono::steady_clock::now() < end)
+            io_.run_one_until(end);
+        EXPECT_EQ(granted_, wanted_);
+    }
+
+private:
+    using lease_type = holdfast::lease;
+
+    void on_grant(lease_type held) {
+        last_ = std::move(held);
+        if (++granted_ < wanted_) last_ = {};
+    }
+
+    client holder_;
+    lease_type first_;
+    std::vector<client> clients_;
+    boost::asio::io_context io_;
+    std::deque<mutex> places_;
+    lease_type last_;
+    int wanted_{0};
+    int granted_{0};
+};
+
+class hand_over_test : public counts_test {
+protected:
+    /// Commands for each hand-over among so many.
+    double cost(int waiters, int hands) {
+        crowd all{server_, waiters, 120s};
+        count_anew();
+        all.pass_on(hands);
+        auto const out = static_cast<double>(sent()) / hands;
+        std::cout << waiters << " waiters: " << out << " commands for each hand-over" << std::endl;
+        return out;
+    }
+};
+
+TEST_F(hand_over_test, costs_the_same_at_8_and_1000_waiters) {
+    auto const few = cost(8, 8);
+    auto const many = cost(1000, 200);
+    EXPECT_LE(few, 3);
+    EXPECT_LE(many, 3);
+    EXPECT_NEAR(few, many, 0.15) << "the rate of one command too much in 8";
+}
+
+TEST_F(counts_test, those_who_wait_are_quiet) {
+    constexpr int waiters = 1000;
+    crowd const all{server_, waiters, 30s};
+    count_anew();
+    stopwatch const since;
+    (void)throughout(12s, [] { return true; });
+    auto const seconds = static_cast<double>(since.elapsed().count()) / 1000;
+    auto const each = static_cast<double>(sent()) / waiters / seconds;
+    std::cout << each * 5 << " commands of each waiter in 5 s" << std::endl;
+    EXPECT_LE(each * 5, 1);
+    EXPECT_GT(sent(), 0U) << "they renew their places after a third of the lease";
+}
+
+}  // namespace
+}  // namespace holdfast::redis_faults

@@ -1,0 +1,180 @@
+#include "redis/proxy.hpp"
+
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace holdfast::redis_faults {
+
+namespace {
+
+constexpr int turn = 5;  // milliseconds: how soon a late reply or the end is noticed
+
+int new_socket() {
+    int const out = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (out < 0) throw std::system_error{errno, std::generic_category(), "socket"};
+    int const yes = 1;
+    ::setsockopt(out, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return out;
+}
+
+sockaddr_in local(std::uint16_t port) {
+    sockaddr_in out{};
+    out.sin_family = AF_INET;
+    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    out.sin_port = htons(port);
+    return out;
+}
+
+sockaddr* raw(sockaddr_in& it) { return static_cast<sockaddr*>(static_cast<void*>(&it)); }
+
+/// What is there now; empty at the end.
+std::string receive(int from) {
+    std::string out(65536, '\0');
+    auto const count = ::recv(from, out.data(), out.size(), 0);
+    out.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+    return out;
+}
+
+void send_all(int to, std::string_view text) {
+    while (!text.empty()) {
+        auto const count = ::send(to, text.data(), text.size(), MSG_NOSIGNAL);
+        if (count <= 0) return;
+        text.remove_prefix(static_cast<std::size_t>(count));
+    }
+}
+
+}  // namespace
+
+proxy::proxy(std::uint16_t target, std::uint64_t seed, odds chances)
+    : target_{target}, seed_{seed}, odds_{chances}, socket_{new_socket()} {
+    auto here = local(0);
+    socklen_t length = sizeof here;
+    if (::bind(socket_, raw(here), length) != 0 || ::listen(socket_, 128) != 0 ||
+        ::getsockname(socket_, raw(here), &length) != 0)
+        throw std::system_error{errno, std::generic_category(), "listen"};
+    port_ = ntohs(here.sin_port);
+    thread_ = std::thread{[this] { serve(); }};
+}
+
+proxy::~proxy() {
+    stop_ = true;
+    thread_.join();
+    for (auto& it : pairs_)
+        end(it);
+    ::close(socket_);
+}
+
+void proxy::serve() {
+    while (!stop_) {
+        std::vector<pollfd> wanted{{socket_, POLLIN, 0}};
+        for (auto const& it : pairs_) {
+            wanted.push_back({it.client, POLLIN, 0});
+            wanted.push_back({it.server, POLLIN, 0});
+        }
+        ::poll(wanted.data(), wanted.size(), turn);
+        auto at = wanted.begin() + 1;
+        for (auto& it : pairs_) {
+            bool const asked = (at++)->revents != 0;
+            bool const answered = (at++)->revents != 0;
+            on_time(it);
+            if (asked && !it.over) on_request(it);
+            if (answered && !it.over) on_reply(it);
+            if (it.over) end(it);
+        }
+        pairs_.remove_if([](pair const& it) { return it.over; });
+        if (wanted.front().revents != 0) accept();
+    }
+}
+
+int proxy::dial() const {
+    int const out = new_socket();
+    auto there = local(target_);
+    if (::connect(out, raw(there), sizeof there) == 0) return out;
+    ::close(out);
+    return -1;
+}
+
+void proxy::accept() {
+    int const client = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (client < 0) return;
+    int const server = dial();
+    if (server < 0) {
+        ::close(client);
+        return;
+    }
+    auto const number = static_cast<std::uint64_t>(connections_++);
+    pairs_.push_back({client, server, std::mt19937_64{seed_ * 1'000'003 + number}});
+    repeat();
+}
+
+// As a network may that delivered something late: the server takes it, nobody hears the answer.
+void proxy::repeat() {
+    if (under_way_.empty()) return;
+    if (int const server = dial(); server >= 0) {
+        send_all(server, std::exchange(under_way_, {}));
+        ::shutdown(server, SHUT_WR);
+        while (!receive(server).empty()) {}
+        ::close(server);
+        ++repeats_;
+    }
+}
+
+void proxy::end(pair& it) {
+    if (it.client < 0) return;
+    ::close(std::exchange(it.client, -1));
+    ::close(std::exchange(it.server, -1));
+    if (odds_.repeat && !good_) under_way_ = it.request;
+}
+
+bool proxy::happens(pair& it, int odds) {
+    if (odds == 0 || good_ || it.random() % static_cast<unsigned>(odds) != 0) return false;
+    ++faults_;
+    return true;
+}
+
+void proxy::on_request(pair& it) {
+    auto text = receive(it.client);
+    it.over = text.empty();
+    if (it.over || it.silent) return;
+    it.request = text;
+    it.over = happens(it, odds_.lose_request);
+    if (!it.over) send_all(it.server, text);
+}
+
+void proxy::on_reply(pair& it) {
+    auto const text = receive(it.server);
+    it.over = text.empty() || happens(it, odds_.lose_reply);
+    if (it.over || it.silent) return;
+    if (happens(it, odds_.cut_reply)) {
+        send_all(it.client, std::string_view{text}.substr(0, it.random() % text.size()));
+        it.over = true;
+    } else if (happens(it, odds_.garble)) {
+        send_all(it.client, "HTTP/1.1 400 Bad Request\r\n\r\n");
+    } else if (happens(it, odds_.silence)) {
+        it.silent = true;
+    } else if (!it.late.empty() || happens(it, odds_.delay)) {
+        auto const most = static_cast<std::uint64_t>(odds_.longest_delay.count());
+        if (it.late.empty())
+            it.due = clock::now() + std::chrono::milliseconds{it.random() % (most + 1)};
+        it.late += text;
+    } else {
+        send_all(it.client, text);
+    }
+}
+
+void proxy::on_time(pair& it) {
+    if (it.silent && good_) it.over = true;
+    if (it.late.empty() || clock::now() < it.due) return;
+    send_all(it.client, std::exchange(it.late, {}));
+}
+
+}  // namespace holdfast::redis_faults

@@ -1,0 +1,86 @@
+// A bad network between a client and a server, from a seed.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace holdfast::redis_faults {
+
+/// How often something goes wrong with what one read brings: one in so many, 0 for never.
+struct odds {
+    int lose_request{0};  ///< the request does not arrive, and the connection breaks
+    int lose_reply{0};    ///< the request took effect, its reply is gone, the connection breaks
+    int cut_reply{0};     ///< a part of the reply arrives, then the connection breaks
+    int silence{0};       ///< nothing passes any more, and nobody says so
+    int garble{0};        ///< something else than the reply arrives
+    int delay{0};         ///< the reply comes later
+    std::chrono::milliseconds longest_delay{50};
+    bool repeat{
+        false};  ///< what was under way at a break arrives once more, with the next connection
+};
+
+/// Listens on a port of 127.0.0.1 and passes on what comes, as badly as it is told. What happens to
+/// a connection depends on the seed, on its number and on what passes. Ends when the object ends.
+/// Thread-safety: every member may be called from any thread at once.
+class proxy {
+public:
+    proxy(std::uint16_t target, std::uint64_t seed, odds chances = {});
+    ~proxy();
+    proxy(proxy const&) = delete;
+    proxy& operator=(proxy const&) = delete;
+
+    [[nodiscard]] std::string url() const {
+        return "redis://127.0.0.1:" + std::to_string(port_) + "?timeout=400ms";
+    }
+
+    /// From now on everything passes. Connections that fell silent are broken.
+    void be_good() noexcept { good_ = true; }
+
+    [[nodiscard]] int connections() const noexcept { return connections_; }
+    [[nodiscard]] int faults() const noexcept { return faults_; }
+    [[nodiscard]] int repeats() const noexcept { return repeats_; }
+
+private:
+    using clock = std::chrono::steady_clock;
+    struct pair {
+        int client{-1};
+        int server{-1};
+        std::mt19937_64 random;
+        std::string request{};  ///< the last one that was passed on
+        std::string late{};     ///< a reply that is not yet due
+        clock::time_point due{};
+        bool silent{false};
+        bool over{false};
+    };
+
+    void serve();
+    void accept();
+    void repeat();
+    void end(pair& it);
+    void on_request(pair& it);
+    void on_reply(pair& it);
+    void on_time(pair& it);
+    [[nodiscard]] bool happens(pair& it, int odds);
+    [[nodiscard]] int dial() const;
+
+    std::uint16_t target_;
+    std::uint64_t seed_;
+    odds odds_;
+    int socket_{-1};
+    std::uint16_t port_{0};
+    std::list<pair> pairs_;  ///< of the thread
+    std::string under_way_;  ///< when a connection broke; of the thread
+    std::atomic<bool> good_{false};
+    std::atomic<bool> stop_{false};
+    std::atomic<int> connections_{0};
+    std::atomic<int> faults_{0};
+    std::atomic<int> repeats_{0};
+    std::thread thread_;
+};
+
+}  // namespace holdfast::redis_faults
