@@ -100,6 +100,7 @@ link::flight& link::launch(std::unique_ptr<exchange> what, std::optional<seam::r
 
 void link::listen(flight& it) {
     it.deaf = true;
+    ++deaf_;
     messages_->start();
     lookout_.call();
 }
@@ -120,9 +121,10 @@ void link::complete(flight const& it) {
     auto reply = it.its->close();
     bool const waits = std::holds_alternative<seam::queued>(reply.body) ||
                        std::holds_alternative<seam::done>(reply.body);
-    if (it.deaf && waits) {
-        missed_ = true;
-        if (messages_->is_heard()) say_restored();
+    if (it.deaf) {
+        --deaf_;
+        missed_ = missed_ || waits;
+        say_restored();
     }
     if (replicated_ && replication::concerns(reply)) {
         replicated_->keep(*it.id, std::move(reply), now_);
@@ -267,11 +269,13 @@ void link::on_message(std::string_view message) {
 void link::on_subscribed() {
     if (std::exchange(heard_before_, true)) missed_ = true;
     if (!watched_.empty()) watch_again();
-    if (missed_) say_restored();
+    say_restored();
 }
 
-// What waits was queued, or goes on waiting, since before anybody listened.
+// What waits was queued, or goes on waiting, since before anybody listened. Said once for all that were
+// deaf together: whoever hears it asks for everything that waits.
 void link::say_restored() {
+    if (!missed_ || deaf_ > 0 || !messages_->is_heard()) return;
     missed_ = false;
     notices_.push_back(seam::session_changed{seam::session_changed::state::restored,
                                              "messages of the server arrive again"});

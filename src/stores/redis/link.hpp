@@ -91,6 +91,7 @@ private:
     bool down_{false};          ///< said in the log
     bool heard_before_{false};  ///< messages have arrived once
     bool missed_{false};        ///< messages may have been missed by those who wait for them
+    std::size_t deaf_{0};       ///< how many deaf requests are under way
     base::instant now_{};
     connection commands_;
     std::optional<subscription> messages_;   ///< nothing for a layout without messages
