@@ -24,6 +24,7 @@ engine::engine(settings with)
       random_{set_.seed} {}
 
 engine::~engine() {
+    scripts_.clear();  // those that clean up may still be under way
     for (auto const& [number, it] : tenures_) {
         if (it->of != nullptr) it->of->now = nullptr;
         if (it->user != nullptr) it->user->held_by = nullptr;

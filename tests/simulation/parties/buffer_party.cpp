@@ -112,12 +112,10 @@ void buffer_party::go_on() {
 }
 
 void buffer_party::unlock() {
-    ++turn_;
     if (hand_.hold() != nullptr) hand_.release(false);
 }
 
 void buffer_party::look() {
-    ++turn_;
     if (!locked()) {
         unlock();
         return think([this] { go_on(); });
@@ -171,6 +169,7 @@ void buffer_party::wait() {
     bool const limited = doubtful || (!patient && world_.percent(20));
     auto const span = world_.draw(milliseconds{400}) + milliseconds{1};
     world_.note([&] { return text() + " waits for '" + mine_->spec->name + "'"; });
+    ++waits_;
     since_ = world_.time.now();
     waiting_ = std::make_unique<core::acquire_call>(std::make_shared<core::line>(mine_), wait_end_);
     if (world_.broken.unlocks_first) unlock();
@@ -179,9 +178,8 @@ void buffer_party::wait() {
 }
 
 void buffer_party::give_up_in(moment delay) {
-    later(delay, [this, mine = waiting_.get()] {
-        if (mine == waiting_.get() && mine != nullptr)
-            home_.engine().withdraw(*waiting_, home_.now());
+    later(delay, [this, mine = waits_] {
+        if (mine == waits_ && waiting_ != nullptr) home_.engine().withdraw(*waiting_, home_.now());
     });
 }
 
@@ -197,8 +195,8 @@ void buffer_party::dishearten() {
 
 void buffer_party::on_queued() noexcept {
     if (!home_.alive()) return;
-    later(world_.draw(wake), [this, mine = waiting_.get()] {
-        if (mine != waiting_.get() || mine == nullptr) return;
+    later(world_.draw(wake), [this, mine = waits_] {
+        if (mine != waits_ || waiting_ == nullptr) return;
         // One that lost the mutex before it was in the line may have missed a notice.
         bool const in_time = locked() || hand_.hold() == nullptr;
         unlock();

@@ -69,7 +69,7 @@ private:
     notify_end notify_end_{*this};
     std::unique_ptr<core::acquire_call> waiting_;
     std::unique_ptr<core::operation_call> telling_;
-    std::uint64_t turn_{0};
+    std::uint64_t waits_{0};  ///< rises with every wait
     moment since_{0};
     bool resting_{false};
 };

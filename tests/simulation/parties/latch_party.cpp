@@ -72,6 +72,7 @@ void latch_party::go_on() {
 
 void latch_party::run(core::script_call::body what, base::instant deadline,
                       std::function<void(errand::end const&)> then) {
+    ++turn_;
     errand_ = std::make_unique<errand>(world_, home_, std::move(what));
     errand_->begin(deadline, [this, then = std::move(then)](errand::end const& how) {
         auto const ended = std::move(errand_);
@@ -111,8 +112,8 @@ void latch_party::wait() {
         });
     // One who counts must not wait for itself for ever.
     if (!stops && !counts_) return;
-    later(world_.draw(milliseconds{200}), [this, mine = errand_.get()] {
-        if (mine == errand_.get() && mine != nullptr) mine->stop();
+    later(world_.draw(milliseconds{200}), [this, mine = turn_] {
+        if (mine == turn_ && errand_ != nullptr) errand_->stop();
     });
 }
 

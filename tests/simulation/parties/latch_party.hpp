@@ -28,6 +28,7 @@ private:
 
     bool const counts_;
     std::uint64_t round_{0};
+    std::uint64_t turn_{0};  ///< rises with every errand
     core::latch_terms_ptr terms_;
     std::unique_ptr<errand> errand_;
     seam::claim_id after_{};

@@ -91,6 +91,19 @@ TEST(synchronizers, a_party_whose_presence_ended_after_the_trip_is_told_of_the_t
     EXPECT_EQ(swaps, 2);
 }
 
+TEST(synchronizers, a_client_may_end_while_it_still_has_to_say_that_a_party_left) {
+    stage scene;
+    auto& home = scene.add_client();
+    arriving party{scene, home, barrier_of_two(3s)};
+    scene.run_for(100ms);
+    home.net().on_request = [](seam::request const&) { return link::script{.lose_request = true}; };
+    home.at(scene.time.now(), [&] { party.tried.its.stop(); });
+    scene.run_for(100ms);
+    ASSERT_TRUE(party.tried.end);
+    EXPECT_TRUE(party.tried.end->stopped);
+    EXPECT_FALSE(home.engine().idle());
+}
+
 TEST(synchronizers, several_names_are_not_given_when_one_was_lost_meanwhile) {
     stage scene;
     auto& home = scene.add_client();
