@@ -85,6 +85,7 @@ public:
     crowd(redis_server const& server, int waiters, std::chrono::milliseconds lease)
         : holder_{server.url()},
           first_{mutex{holder_, "q", {.lease = lease, .order = ordering::fair}}.acquire()} {
+        (void)mutex{holder_, "first"}.acquire().release();  // loads the script
         for (int i = 0; i < 4; ++i)
             clients_.emplace_back(server.url());
         for (int i = 0; i < waiters; ++i) {

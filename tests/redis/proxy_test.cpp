@@ -73,7 +73,7 @@ protected:
     redis_server server_;
     std::vector<std::unique_ptr<proxy>> networks_;
     std::vector<client> clients_;
-    int turns_{20};
+    int turns_{80};
     rising_tokens tokens_;
     room room_;
     std::atomic<int> visits_{0};

@@ -96,7 +96,7 @@ protected:
             EXPECT_EQ(it.state(), lease_state::held);
             EXPECT_EQ(it.release(), release_outcome::released);
         }
-        EXPECT_TRUE(is_empty(server_, 20s));
+        EXPECT_TRUE(is_empty(server_, 5s));
     }
 
     redis_server server_;
