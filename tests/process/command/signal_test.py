@@ -147,6 +147,15 @@ class Secrets(sandbox.Sandbox):
         self.assertEqual(self.show()["holders"][0]["label"], "redis://user:secret@host")
         self.let_go(process)
 
+    def test_a_password_of_the_environment_is_not_inherited(self):
+        os.environ["HOLDFAST_REDIS_PASSWORD"] = "secret"
+        try:
+            status, stdout, _ = self.run_to_end("run", "x", "--", "env")
+        finally:
+            del os.environ["HOLDFAST_REDIS_PASSWORD"]
+        self.assertEqual(status, 0)
+        self.assertNotIn("secret", stdout)
+
 
 if __name__ == "__main__":
     sandbox.main()
