@@ -134,7 +134,8 @@ void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewal
     if (it.asking && now >= it.answer_by) {
         it.asking = false;
         ++metrics_.requests_failed;
-        base::error const silence{errc::store_unavailable, "the store did not answer in time"};
+        auto silence = it.last_error();  // what is known to be wrong says more
+        if (!silence) silence = {errc::store_unavailable, "the store did not answer in time"};
         if (it.at == phase::submitting) return on_submit_failure(it, silence, now);
         if (it.at == phase::ending) return on_settle_failure(it, silence, now);
         return on_renewal_failure(it, silence, now);

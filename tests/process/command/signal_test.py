@@ -148,11 +148,8 @@ class Secrets(sandbox.Sandbox):
         self.let_go(process)
 
     def test_a_password_of_the_environment_is_not_inherited(self):
-        os.environ["HOLDFAST_REDIS_PASSWORD"] = "secret"
-        try:
-            status, stdout, _ = self.run_to_end("run", "x", "--", "env")
-        finally:
-            del os.environ["HOLDFAST_REDIS_PASSWORD"]
+        self.environment["HOLDFAST_REDIS_PASSWORD"] = "secret"
+        status, stdout, _ = self.run_to_end("run", "x", "--", "env")
         self.assertEqual(status, 0)
         self.assertNotIn("secret", stdout)
 
