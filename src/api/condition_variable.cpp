@@ -99,9 +99,11 @@ std::cv_status condition_variable::wait_within(std::unique_lock<mutex>& lock,
             bool const over = base::boot_clock::now() >= deadline;
             if (!over || error.code() != make_error_code(errc::store_unavailable)) throw;
         }
+        // Without the mutex somebody may have given the notice before the waiter stood in the line.
+        bool const sure = lock.mutex()->owns();
         lock.unlock();
         try {
-            if (waiting) waiting->finish();
+            if (waiting && sure) waiting->finish();
         } catch (...) {
             failure = std::current_exception();
         }
