@@ -148,16 +148,15 @@ TEST_F(redis_trouble, a_replica_is_told_from_a_primary) {
 }
 
 TEST_F(redis_trouble, grants_wait_for_replicas) {
-    support::redis_server primary;
-    auto const url = primary.url() + "?replicas=1&timeout=400ms";
+    support::redis_server primary{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
     {
-        peer lonely{url};
+        peer lonely{primary.url() + "?replicas=1&timeout=400ms"};
         expect(error_of(lonely.submit(lonely.claim("q"))), errc::store_unavailable,
                "0 of 1 replicas");
     }
     support::redis_server replica{
-        {.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(primary.port()),
-                       "--repl-diskless-sync-delay", "0"}}};
+        {.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(primary.port())}}};
+    auto const url = primary.url() + "?replicas=1&timeout=3s";  // a replica may be slow at first
     peer mine{url};
     peer other{url};
     auto const held = mine.claim("r");

@@ -48,9 +48,9 @@ void replication::ask() {
     write << key_ << "1"
           << "EX" << kept_for.count();
     line_.send(std::move(write), *this, written, now_);
-    // The server must give up before we do.
+    // The server must give up before we do, and looks at its clock ten times a second.
     command wait{"WAIT"};
-    wait << to_->replicas << std::max<std::int64_t>(1, to_->timeout.count() * 3 / 4);
+    wait << to_->replicas << std::max<std::int64_t>(1, to_->timeout.count() / 2);
     line_.send(std::move(wait), *this, counted, now_);
 }
 
