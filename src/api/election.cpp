@@ -65,20 +65,20 @@ public:
         : client_{std::move(client)},
           key_{lock_kind::election, name, seam::holders_part},
           news_{std::make_shared<news>()},
-          call_{[this](core::stage& on) {
-                    return core::observe_leader(on, key_.name,
-                                                [this](auto const& it) { post(it); });
-                },
-                *this} {
+          call_{std::make_unique<core::script_call>(
+              [this](core::stage& on) {
+                  return core::observe_leader(on, key_.name, [this](auto const& it) { post(it); });
+              },
+              *this)} {
         news_->hear = std::move(hear);
-        client_->loop().begin(call_);
+        client_->loop().begin(*call_);
     }
     ~election_watch() {
         if (!client_->at_home()) {
-            call_.running.release();  // nothing of the parent's may be touched
+            (void)call_.release();  // nothing of the parent's may be touched
             return;
         }
-        client_->loop().stop(call_);  // within this call, since it only waits
+        client_->loop().stop(*call_);  // within this call, since it only waits
         client_->loop().unwatch(key_);
         std::unique_lock held{news_->mutex};
         news_->hear = nullptr;
@@ -125,7 +125,7 @@ private:
     std::shared_ptr<session> const client_;
     seam::cell_key const key_;
     std::shared_ptr<news> const news_;
-    core::script_call call_;
+    std::unique_ptr<core::script_call> call_;
 };
 
 }  // namespace detail

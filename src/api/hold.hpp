@@ -76,6 +76,9 @@ public:
 
 private:
     class releasing;
+    static constexpr int unknown_yet = -1;
+    [[nodiscard]] std::optional<release_outcome> known() const noexcept;
+    release_outcome release_once();
     [[nodiscard]] bool last_of_recursion();
     release_outcome note(release_outcome outcome);
 
@@ -83,8 +86,8 @@ private:
     std::shared_ptr<core::grant> const grant_;
     std::shared_ptr<site> const site_;
     std::atomic<bool> let_go_{false};
-    std::atomic<bool> ended_{false};  ///< `outcome_` is known, and stays as it is
-    std::atomic<release_outcome> outcome_{};
+    std::atomic<bool> releasing_{false};  ///< a thread waits for the store, and tells the others
+    std::atomic<int> outcome_{unknown_yet};
 };
 
 /// Several holds as one: lost when one of them is, released when all are.

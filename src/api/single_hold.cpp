@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "api/hold.hpp"
@@ -12,17 +11,6 @@ namespace detail {
 using base::boot_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
-
-namespace {
-
-// The lock under which a hold is released: a few for all, since releases rarely meet. Who holds one
-// never takes another.
-std::mutex& turn_of(single_hold const& it) noexcept {
-    static std::array<std::mutex, 64> all;
-    return all[std::hash<single_hold const*>{}(&it) / 64 % all.size()];
-}
-
-}  // namespace
 
 single_hold::~single_hold() {
     if (let_go_ || !client_->at_home() || !last_of_recursion()) return;
@@ -56,23 +44,40 @@ std::shared_ptr<core::grant> single_hold::give_up() {
 }
 
 lease_state single_hold::state() const noexcept {
-    if (ended_.load(std::memory_order_acquire) && outcome_ == release_outcome::released)
-        return lease_state::released;
+    if (known() == release_outcome::released) return lease_state::released;
     return grant_->state(boot_clock::now());
+}
+
+std::optional<release_outcome> single_hold::known() const noexcept {
+    auto const outcome = outcome_.load(std::memory_order_acquire);
+    if (outcome == unknown_yet) return std::nullopt;
+    return static_cast<release_outcome>(outcome);
 }
 
 release_outcome single_hold::release() {
     client_->require_usable();
-    std::lock_guard const turn{turn_of(*this)};  // who comes second repeats what the first was told
-    if (ended_.load(std::memory_order_acquire)) return outcome_;
+    if (auto const outcome = known()) return *outcome;
+    if (releasing_.exchange(true)) {  // who comes second repeats what the first is told
+        outcome_.wait(unknown_yet);
+        return *known();
+    }
+    try {
+        return note(release_once());
+    } catch (...) {
+        note(release_outcome::unknown);
+        throw;
+    }
+}
+
+release_outcome single_hold::release_once() {
     if (!let_go_.exchange(true) && !last_of_recursion()) {
         bool const held = grant_->state(boot_clock::now()) != lease_state::lost;
-        return note(held ? release_outcome::released : release_outcome::already_lost);
+        return held ? release_outcome::released : release_outcome::already_lost;
     }
     // Beyond the hold's own end the answer could only be "already lost".
     auto const left =
         std::max<nanoseconds>(grant_->lost_at() - boot_clock::now(), milliseconds{100});
-    return note(client_->loop().release(grant_, std::min<nanoseconds>(left, client_->patience())));
+    return client_->loop().release(grant_, std::min<nanoseconds>(left, client_->patience()));
 }
 
 /// Deletes itself when the store has answered, or the lease is over.
@@ -103,24 +108,17 @@ void single_hold::start_release(std::shared_ptr<hold> self,
     auto* const it = new releasing{std::move(self), std::move(then)};
     bool const last = !let_go_.exchange(true) && last_of_recursion();
     if (last) return client_->loop().begin_release(grant_, it->call);
-    if (ended_.load(std::memory_order_acquire)) {
-        it->call.outcome = outcome_;
-    } else {
-        it->call.outcome = state() == lease_state::lost ? release_outcome::already_lost
-                                                        : release_outcome::released;
-    }
+    it->call.outcome = known().value_or(state() == lease_state::lost ? release_outcome::already_lost
+                                                                     : release_outcome::released);
     it->completed();
 }
 
 // The first word is kept.
 release_outcome single_hold::note(release_outcome outcome) {
-    static std::mutex noting;  // rare and short: one for all
-    std::lock_guard const guard{noting};
-    if (!ended_.load(std::memory_order_relaxed)) {
-        outcome_ = outcome;
-        ended_.store(true, std::memory_order_release);
-    }
-    return outcome_;
+    int expected = unknown_yet;
+    outcome_.compare_exchange_strong(expected, static_cast<int>(outcome));
+    outcome_.notify_all();
+    return *known();
 }
 
 lease_state single_hold::renew(std::optional<milliseconds> lease) {

@@ -42,8 +42,6 @@ public:
     }
 
     void resume() const { handle_.resume(); }
-    /// Gives the frame up without destroying it.
-    void release() noexcept { handle_ = {}; }
     [[nodiscard]] bool done() const noexcept { return handle_.done(); }
     [[nodiscard]] std::exception_ptr error() const noexcept { return handle_.promise().error; }
 

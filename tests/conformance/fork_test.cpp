@@ -72,7 +72,10 @@ TEST_P(fork_test, destructors_of_the_child_do_nothing) {
     auto locked = std::make_unique<mutex>(*client, "r");
     std::optional<lease> held{shared->acquire()};
     locked->lock();
+    election standing{*client, "e"};
+    std::optional<subscription> watching{standing.observe([](auto const&) {})};
     EXPECT_EQ(in_child([&] {
+                  watching.reset();
                   held.reset();
                   locked->unlock();
                   locked.reset();
@@ -86,6 +89,7 @@ TEST_P(fork_test, destructors_of_the_child_do_nothing) {
     EXPECT_EQ(held->renew(), lease_state::held);
     EXPECT_EQ(other.locks().size(), 2U);
     EXPECT_TRUE(locked->owns());
+    watching.reset();
     locked->unlock();
     EXPECT_EQ(held->release(), release_outcome::released);
     EXPECT_TRUE(empties(other));

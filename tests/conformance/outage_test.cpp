@@ -1,6 +1,9 @@
 // A store that falls silent: doubt, early loss, honest answers, and the way back.
+#include <future>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "conformance/store_test.hpp"
 
@@ -138,6 +141,24 @@ TEST_P(outage_test, release_says_that_it_does_not_know) {
     EXPECT_LT(since.elapsed(), 20s);
     EXPECT_FALSE(held.held());
     EXPECT_EQ(held.release(), release_outcome::unknown);
+    store().restore();
+}
+
+TEST_P(outage_test, a_release_that_waits_delays_no_other) {
+    if (!can_fall_silent()) return;
+    auto const client = connect({.patience = 5s});
+    auto held = mutex{client, "q", {.lease = 60s}}.acquire();
+    store().silence();
+    auto stuck = std::async(std::launch::async, [&] { return held.release(); });
+    EXPECT_TRUE(throughout(100ms, [&] { return !ready(stuck, 0ms); }));
+    holdfast::client const healthy{"memory:delays"};
+    std::vector<lease> others;
+    for (int i = 0; i < 500; ++i)
+        others.push_back(mutex{healthy, "other/" + std::to_string(i)}.acquire());
+    for (auto& it : others)
+        EXPECT_EQ(it.release(), release_outcome::released);
+    EXPECT_FALSE(ready(stuck, 0ms)) << "they waited for a store that is not theirs";
+    EXPECT_EQ(held.release(), stuck.get()) << "who comes second repeats what the first was told";
     store().restore();
 }
 
