@@ -9,14 +9,14 @@
 
 int main(int argc, char** argv) {
     if (argc != 5) {
-        std::fputs("usage: redis_owners URL barging|fair PROCESSES SECONDS\n", stderr);
+        std::fputs("usage: redis_owners URL barging|fair|bare PROCESSES SECONDS\n", stderr);
         return 2;
     }
-    bool const fair = std::string_view{argv[2]} == "fair";
-    bench::crowd const all{
-        std::atoi(argv[3]), 1,
-        bench::holdfast_member(argv[1],
-                               fair ? holdfast::ordering::fair : holdfast::ordering::barging, 1)};
+    std::string_view const which{argv[2]};
+    auto const order = which == "fair" ? holdfast::ordering::fair : holdfast::ordering::barging;
+    bench::crowd const all{std::atoi(argv[3]), 1,
+                           which == "bare" ? bench::bare::member(argv[1])
+                                           : bench::holdfast_member(argv[1], order, 1)};
     all.settle_in();
     auto const acquired = all.acquired();
     auto const changes = all.changes();
