@@ -22,10 +22,10 @@ inline crowd::member holdfast_member(std::string const& url, holdfast::ordering 
             (void)client.ping();
             ++all.ready;
             while (!all.over) {
-                auto lease = mutex.acquire();
+                mutex.lock();
                 all.enter(self);
                 all.leave();
-                (void)lease.release();
+                mutex.unlock();
             }
         };
         std::vector<std::jthread> others;

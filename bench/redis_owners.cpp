@@ -14,9 +14,9 @@ int main(int argc, char** argv) {
     }
     std::string_view const which{argv[2]};
     auto const order = which == "fair" ? holdfast::ordering::fair : holdfast::ordering::barging;
-    bench::crowd const all{std::atoi(argv[3]), 1,
-                           which == "bare" ? bench::bare::member(argv[1])
-                                           : bench::holdfast_member(argv[1], order, 1)};
+    bench::crowd const all{
+        std::atoi(argv[3]), 1,
+        which == "bare" ? bench::bare::member(argv[1]) : bench::holdfast_member(argv[1], order, 1)};
     all.settle_in();
     auto const acquired = all.acquired();
     auto const changes = all.changes();

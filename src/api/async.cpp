@@ -143,7 +143,8 @@ task_ptr start_acquire(lock_handle_ptr const& lock, timeout_option timeout, leas
     if (auto grant = lock->enter_again()) {
         auto const out = std::make_shared<lease_result>();
         out->value = lock->as_nested_lease(std::move(grant));
-        lock->client()->loop().post([then = std::move(then), out] { then(std::move(*out)); });
+        lock->client()->loop().post_at_once(
+            [then = std::move(then), out] { then(std::move(*out)); });
         return nullptr;
     }
     return start_on(

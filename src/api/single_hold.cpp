@@ -92,13 +92,13 @@ public:
 
     core::release_call call{*this};
 
-private:
     void finish() {
         std::unique_ptr<releasing> const self{this};
         self_->single()->note(*call.outcome);
         then_(*call.outcome);
     }
 
+private:
     std::shared_ptr<hold> const self_;
     std::function<void(release_outcome)> const then_;
 };
@@ -110,7 +110,7 @@ void single_hold::start_release(std::shared_ptr<hold> self,
     if (last) return client_->loop().begin_release(grant_, it->call);
     it->call.outcome = known().value_or(state() == lease_state::lost ? release_outcome::already_lost
                                                                      : release_outcome::released);
-    it->completed();
+    client_->loop().post_at_once([it] { it->finish(); });
 }
 
 // The first word is kept.

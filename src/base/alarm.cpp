@@ -27,21 +27,25 @@ alarm::~alarm() {
     ::close(bell_);
 }
 
-void alarm::wait(instant until) noexcept {
-    bool const timed = until != never;
-    if (timed) {
-        // A moment that has passed still has to be a positive time: zero would disarm the timer.
-        auto const span = std::max(until.time_since_epoch(), std::chrono::nanoseconds{1});
+void alarm::set(instant when) noexcept {
+    itimerspec at{};  // zero disarms the timer
+    if (when != never) {
+        // A moment that has passed still has to be a positive time.
+        auto const span = std::max(when.time_since_epoch(), std::chrono::nanoseconds{1});
         auto const seconds = std::chrono::floor<std::chrono::seconds>(span);
-        itimerspec when{};
-        when.it_value.tv_sec = seconds.count();
-        when.it_value.tv_nsec = (span - seconds).count();
-        ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &when, nullptr);
+        at.it_value.tv_sec = seconds.count();
+        at.it_value.tv_nsec = (span - seconds).count();
     }
+    ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
+}
+
+void alarm::wait() noexcept {
     pollfd fds[] = {{bell_, POLLIN, 0}, {timer_, POLLIN, 0}};
-    while (::poll(fds, timed ? 2 : 1, -1) < 0 && errno == EINTR) {}
+    while (::poll(fds, 2, -1) < 0 && errno == EINTR) {}
     std::uint64_t count = 0;
-    [[maybe_unused]] auto const rung = ::read(bell_, &count, sizeof count);
+    [[maybe_unused]] ::ssize_t got = 0;
+    for (auto const& it : fds)
+        if (it.revents != 0) got = ::read(it.fd, &count, sizeof count);
 }
 
 void alarm::ring() noexcept {

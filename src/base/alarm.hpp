@@ -8,7 +8,7 @@ namespace holdfast::base {
 /// A condition variable's timed wait counts CLOCK_MONOTONIC, which stands still while the machine
 /// sleeps; a deadline does not. Hence a timer descriptor.
 ///
-/// Thread-safety: `ring` from any thread at any time; `wait` by one thread at a time.
+/// Thread-safety: `ring` and `set` from any thread at any time; `wait` by one thread at a time.
 class alarm {
 public:
     alarm();
@@ -16,8 +16,15 @@ public:
     alarm(alarm const&) = delete;
     alarm& operator=(alarm const&) = delete;
 
-    /// Returns at `until`, or when `ring` was called since the last return, whichever is first.
-    void wait(instant until) noexcept;
+    /// Returns at the moment that was set last, at once when it has passed and nobody was woken by
+    /// it yet, or when `ring` was called since the last return, whichever is first.
+    void wait() noexcept;
+    void wait(instant until) noexcept {
+        set(until);
+        wait();
+    }
+    /// Sets the moment; the one that was set before does not count any more.
+    void set(instant when) noexcept;
     void ring() noexcept;
 
 private:

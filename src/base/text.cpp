@@ -105,10 +105,14 @@ std::string_view nearest(std::string_view word, std::span<std::string_view const
     return best;
 }
 
+void write_hex(std::uint64_t value, char* to) noexcept {
+    for (std::size_t i = hex_digits; i-- > 0; value >>= 4)
+        to[i] = "0123456789abcdef"[value & 0xf];
+}
+
 std::string hex(std::uint64_t value) {
-    std::string text(16, '0');
-    for (std::size_t i = text.size(); i-- > 0; value >>= 4)
-        text[i] = "0123456789abcdef"[value & 0xf];
+    std::string text(hex_digits, '0');
+    write_hex(value, text.data());
     return text;
 }
 

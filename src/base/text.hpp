@@ -29,6 +29,8 @@ inline constexpr std::size_t longest_name = 512;
                                        std::span<std::string_view const> words);
 
 /// 16 hexadecimal digits.
+inline constexpr std::size_t hex_digits = 16;
+void write_hex(std::uint64_t value, char* to) noexcept;
 [[nodiscard]] std::string hex(std::uint64_t value);
 
 [[nodiscard]] std::optional<std::uint64_t> parse_hex(std::string_view text);

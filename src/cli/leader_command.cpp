@@ -25,7 +25,8 @@ namespace holdfast::cli {
 namespace {
 
 constexpr char const* examples =
-    "Prints the value of the leader, control characters as '?'; --json gives it as it is, with\n"
+    "Prints the value of the leader, control characters as '?'; --json gives all of its text, "
+    "with\n"
     "the fencing token of the term. Status 1 when nobody leads.\n"
     "\n"
     "Examples:\n"

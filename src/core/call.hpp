@@ -18,6 +18,7 @@
 namespace holdfast::core {
 
 struct line;
+class tenure;
 
 /// How a call ended.
 enum class verdict {
@@ -89,6 +90,9 @@ struct release_call {
     explicit release_call(completion& whom) : to{&whom} {}
     completion* to;
     std::optional<release_outcome> outcome{};
+
+    // --- the engine's ---
+    tenure* of{nullptr};  ///< that is being settled
 };
 
 /// One renewal whose caller waits for the store's word.

@@ -25,9 +25,15 @@ script wait_for_notice(stage& on, std::shared_ptr<line> waiters, std::shared_ptr
     } catch (...) {
         failure = std::current_exception();
     }
+    // Without the mutex somebody may have given the notice before the waiter stood in the line.
+    bool const sure = mutex->state(on.now()) != lease_state::lost;
     on.release(mutex);
     if (failure != nullptr) std::rethrow_exception(failure);
-    co_await on.end(waiting);
+    if (sure) {
+        co_await on.end(waiting);
+    } else {
+        on.give_up(waiting);
+    }
     if (waiting.held != nullptr) on.consume(waiting.held);
     std::vector<std::shared_ptr<line>> lines{std::move(again)};
     auto calls = co_await on.acquire(std::move(lines), true);

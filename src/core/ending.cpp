@@ -46,6 +46,7 @@ void engine::release(std::shared_ptr<grant> const& held, base::instant now, rele
     if (park(*it, now)) return answer(release_outcome::released);
     auto const its = it->of;
     it->releasing = call;
+    if (call != nullptr) call->of = it;
     settle(*it, now);
     if (!its->calls.empty()) start(its, now);
 }
@@ -171,13 +172,13 @@ void engine::on_settle_failure(tenure& it, base::error const& error, base::insta
 void engine::tell_release(tenure& it, release_outcome outcome) {
     if (auto* const call = std::exchange(it.releasing, nullptr)) {
         call->outcome = outcome;
+        call->of = nullptr;
         call->to->completed();
     }
 }
 
 void engine::withdraw(release_call& call) {
-    for (auto const& [number, it] : tenures_)
-        if (it->releasing == &call) it->releasing = nullptr;
+    if (auto* const it = std::exchange(call.of, nullptr)) it->releasing = nullptr;
 }
 
 // --- close -------------------------------------------------------------------------------------

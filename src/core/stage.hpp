@@ -56,7 +56,9 @@ public:
     [[nodiscard]] queueing queue(acquire_call& call);
     /// The rest of it: until it has ended.
     [[nodiscard]] queueing end(acquire_call& call);
-    /// A call for these two. It must not be given up before it has ended.
+    /// Ends it now; it may have been granted before.
+    void give_up(acquire_call& call) { engine_.withdraw(call, now()); }
+    /// A call for these three. It must have ended before it goes.
     [[nodiscard]] acquire_call call_on(std::shared_ptr<line> where) {
         return {std::move(where), call_};
     }

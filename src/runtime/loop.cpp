@@ -15,7 +15,7 @@ using base::boot_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// How long the courier leaves the driver's seat to callers who come back again and again.
+// How long the courier leaves the driver's seat to callers, who come back again and again.
 constexpr milliseconds linger{5};
 
 }  // namespace
@@ -39,6 +39,7 @@ loop::loop(make_store const& make, core::engine::settings settings, log_function
           return settings;
       }()},
       instant_{engine_.abilities().instant},
+      prompt_{engine_.abilities().prompt},
       generation_{fork_generation()},
       log_{std::move(log)},
       fork_watch_{std::make_unique<fork_watch>(*store_)} {}
@@ -50,13 +51,15 @@ loop::~loop() = default;
 // Sends what the engine wants sent. Another sender may be at it: then it does ours too. A sender
 // whose own call is done leaves the rest to the next one.
 void loop::pump(guard& held, waiter const* self) {
+    if (prompt_) return send_all(held);
     while (!engine_.todo.requests.empty() && !sending_ && !(self ? self->done : stopping_))
         send_next(held);
-    if (self != nullptr) leave_rest();
+    if (self != nullptr) leave_rest(held);
 }
 
 void loop::send_next(guard& held) {
     if (instant_) return pump_instantly(boot_clock::now());
+    if (prompt_) return send_all(held);
     sending_ = true;
     auto next = std::move(engine_.todo.requests.front());
     engine_.todo.requests.erase(engine_.todo.requests.begin());
@@ -67,9 +70,28 @@ void loop::send_next(guard& held) {
     if (answer) engine_.on_reply(next.id, *answer, boot_clock::now());
 }
 
-void loop::leave_rest() {
+// To a store that takes requests without delay, whoever is at hand sends all there are.
+void loop::send_all(guard& held) {
+    while (!engine_.todo.requests.empty() && !sending_ && !stopping_) {
+        sending_ = true;
+        scratch_.swap(engine_.todo.requests);
+        held.unlock();
+        std::vector<std::pair<seam::request_id, seam::reply>> answers;
+        for (auto& [id, what] : scratch_)
+            if (auto answer = store_->send(id, std::move(what)))
+                answers.emplace_back(id, std::move(*answer));
+        held.lock();
+        scratch_.clear();
+        sending_ = false;
+        for (auto const& [id, answer] : answers)
+            engine_.on_reply(id, answer, boot_clock::now());
+    }
+}
+
+void loop::leave_rest(guard& held) {
     if (engine_.todo.requests.empty() || sending_) return;
     if (instant_) return pump_instantly(boot_clock::now());
+    if (prompt_) return send_all(held);
     if (!waiters_.empty()) return wake(waiters_.front());
     start_threads();
     wake_courier();
@@ -89,14 +111,14 @@ void loop::pump_instantly(base::instant now) {
 void loop::hand_out() {
     auto& todo = engine_.todo;
     for (auto& grant : todo.losses)
-        notifier_.post([grant = std::move(grant)] { grant->announce_loss(); });
+        post([grant = std::move(grant)] { grant->announce_loss(); });
     for (auto& question : todo.questions) {
-        notifier_.post([this, question = std::move(question)] {
+        post([this, question = std::move(question)] {
             auto const delay = question.policy_of->retry(question.about);
             guard held{mutex_};
             auto const now = boot_clock::now();
             engine_.answer_retry(question.ticket, delay, now);
-            send_in_background(now);
+            send_in_background(held, now);
             after_event(held);
         });
     }
@@ -105,6 +127,7 @@ void loop::hand_out() {
     todo.losses.clear();
     todo.questions.clear();
     todo.warnings.clear();
+    if (!posts_.empty()) notifier_.post(posts_);
 }
 
 // After the engine was fed: hand out what is for the user, and see that the timekeeper wakes in time.
@@ -125,7 +148,6 @@ void loop::wait(guard& held, waiter& self, base::instant until) {
     hand_out();
     if (!driven_) {
         after_event(held);
-        ++drives_;
         drive(held, &self.driving, until);
         return;
     }
@@ -152,6 +174,7 @@ void loop::drive(guard& held, bool* driving, base::instant until) {
     held.lock();
     driven_ = false;
     if (driving != nullptr) *driving = false;
+    after_event(held);
     pass_seat();
 }
 
@@ -160,9 +183,17 @@ void loop::pass_seat() noexcept {
     if (driven_) return;
     if (!waiters_.empty()) {
         wake(waiters_.front());
-    } else if (courier_asleep_) {
-        courier_alarm_.ring();
+    } else if (!courier_drives_) {
+        vacate();
     }
+}
+
+// The courier's alarm is moved rather than the courier woken, and not at every turn.
+void loop::vacate() noexcept {
+    vacated_ = boot_clock::now();
+    if (courier_wakes_ >= vacated_ + linger) return;
+    courier_wakes_ = vacated_ + 2 * linger;
+    courier_alarm_.set(courier_wakes_);
 }
 
 void loop::wake(waiter& whom) noexcept {
@@ -181,16 +212,15 @@ void loop::wake_courier() noexcept {
     }
 }
 
+// What comes of these is handed out when the store has told all it has: see `drive`.
 void loop::on_reply(seam::request_id id, seam::reply answer) {
-    guard held{mutex_};
+    guard const held{mutex_};
     engine_.on_reply(id, answer, boot_clock::now());
-    after_event(held);
 }
 
 void loop::on_notice(seam::notice what) {
-    guard held{mutex_};
+    guard const held{mutex_};
     engine_.on_notice(what, boot_clock::now());
-    after_event(held);
 }
 
 // --- threads -----------------------------------------------------------------------------------
@@ -218,23 +248,16 @@ void loop::keep_time() {
 
 void loop::carry() {
     guard held{mutex_};
-    std::uint64_t seen = 0;
     while (!stopping_) {
         pump(held, nullptr);
         after_event(held);
         if (stopping_) break;
-        bool const moved = std::exchange(seen, drives_) != drives_;
-        bool const leave_seat = std::exchange(seat_wanted_, false) || driven_ || moved;
-        if (leave_seat) {
-            // Somebody else drives, or did a moment ago and is likely to come back. One who sits
-            // there for long gives a sign when he leaves.
-            courier_asleep_ = driven_ && !moved;
-            auto const until = courier_asleep_ ? base::never : boot_clock::now() + linger;
-            pass_seat();
+        bool const wanted = std::exchange(seat_wanted_, false) && !waiters_.empty();
+        if (wanted || driven_ || boot_clock::now() < vacated_ + linger) {
+            // Whoever leaves the seat sets the alarm.
             held.unlock();
-            courier_alarm_.wait(until);
+            courier_alarm_.wait();
             held.lock();
-            courier_asleep_ = false;
             continue;
         }
         if (!engine_.todo.requests.empty() && !sending_) continue;

@@ -77,7 +77,9 @@ public:
     void withdraw(core::acquire_call& call);
     void begin_release(std::shared_ptr<core::grant> const& held, core::release_call& call);
     /// For a completion that runs under the loop's lock: has `what` run on the notifier thread.
-    void post(notifier::task what) { notifier_.post(std::move(what)); }
+    void post(notifier::task what) { posts_.push_back(std::move(what)); }
+    /// The same without the lock.
+    void post_at_once(notifier::task what);
 
     /// Guards the engine, and what the session keeps beside it.
     [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
@@ -100,10 +102,11 @@ private:
 
     void pump(guard& held, waiter const* self);
     void send_next(guard& held);
-    void leave_rest();
+    void send_all(guard& held);
+    void leave_rest(guard& held);
     void pump_instantly(base::instant now);
     void hand_out();
-    void send_in_background(base::instant now);
+    void send_in_background(guard& held, base::instant now);
     void after_event(guard& held);
     void wait(guard& held, waiter& self, base::instant until);
     void begin(guard& held, core::acquire_call& call, waiter& self,
@@ -115,6 +118,7 @@ private:
     void wait_until_done(guard& held, waiter& self, base::instant until, Step step);
     void drive(guard& held, bool* driving, base::instant until);
     void pass_seat() noexcept;
+    void vacate() noexcept;
     void wake(waiter& whom) noexcept;
     void wake_courier() noexcept;
     void start_threads();
@@ -125,23 +129,25 @@ private:
     std::unique_ptr<seam::store> store_;
     core::engine engine_;
     bool const instant_;
+    bool const prompt_;
     std::uint64_t const generation_;
     log_function log_;
     notifier notifier_;
 
     // guarded by mutex_
-    std::vector<core::engine::outgoing> scratch_;
-    boost::intrusive::list<waiter> waiters_;  ///< blocked, not driving
-    bool driven_{false};                      ///< somebody is inside store::drive
+    std::vector<notifier::task> posts_;            ///< for the notifier, when the event is over
+    std::vector<core::engine::outgoing> scratch_;  ///< while somebody is sending: that thread's
+    boost::intrusive::list<waiter> waiters_;       ///< blocked, not driving
+    bool driven_{false};                           ///< somebody is inside store::drive
     bool courier_drives_{false};
-    bool courier_asleep_{false};  ///< it will not look for a vacant seat by itself
-    waiter* closer_{nullptr};     ///< waits for the engine to be idle
-    bool seat_wanted_{false};     ///< a caller would rather drive than the courier
-    bool sending_{false};         ///< somebody is sending: others leave their requests to it
+    waiter* closer_{nullptr};  ///< waits for the engine to be idle
+    bool seat_wanted_{false};  ///< a caller would rather drive than the courier
+    bool sending_{false};      ///< somebody is sending: others leave their requests to it
     bool closing_{false};
     bool stopping_{false};
-    std::uint64_t drives_{0};             ///< by callers
-    base::instant wake_at_{base::never};  ///< when the timekeeper wakes by itself
+    base::instant vacated_{base::instant::min()};        ///< when a caller last left the seat
+    base::instant courier_wakes_{base::instant::min()};  ///< at the latest, and looks for the seat
+    base::instant wake_at_{base::never};                 ///< when the timekeeper wakes by itself
     std::thread timekeeper_;
     std::thread courier_;
 

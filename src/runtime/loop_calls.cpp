@@ -34,6 +34,7 @@ void loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
             if (self.stopped && !self.done) engine_.withdraw(call, boot_clock::now());
             return !call.in_line;
         });
+    after_event(held);
 }
 
 void loop::finish(core::acquire_call& call, waiter& self, std::stop_token const& stop) {
@@ -47,7 +48,7 @@ void loop::begin(guard& held, core::acquire_call& call, waiter& self, nanosecond
     auto const now = boot_clock::now();
     engine_.begin(call, now, deadline_of(timeout, now));
     // A stop must be heard between two requests to a store that does not answer.
-    if (instant_ || !stop.stop_possible()) pump(held, &self);
+    if (instant_ || prompt_ || !stop.stop_possible()) pump(held, &self);
 }
 
 void loop::finish(guard& held, core::acquire_call& call, waiter& self,
@@ -73,7 +74,7 @@ void loop::begin(core::script_call& call) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.begin(call, now);
-    send_in_background(now);
+    send_in_background(held, now);
     start_threads();  // somebody must drive while it waits
     after_event(held);
 }
@@ -82,7 +83,7 @@ void loop::stop(core::script_call& call) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.stop(call, now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
 }
 
@@ -90,7 +91,7 @@ void loop::unwatch(seam::cell_key const& key) noexcept {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.unwatch(key, now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
 }
 
@@ -106,13 +107,13 @@ namespace {
 // Its answer is of no interest. The engine has let go of it when it is completed.
 class unattended final : public core::completion {
 public:
-    unattended(notifier& on, seam::request what) : on_{on}, call{std::move(what), *this} {}
+    unattended(loop& on, seam::request what) : on_{on}, call{std::move(what), *this} {}
     void completed() noexcept override {
         on_.post([this] { delete this; });
     }
 
 private:
-    notifier& on_;
+    loop& on_;
 
 public:
     core::operation_call call;
@@ -123,10 +124,10 @@ public:
 void loop::run_later(seam::request what, nanoseconds patience) {
     guard held{mutex_};
     auto const now = boot_clock::now();
-    auto* const it = new unattended{notifier_, std::move(what)};
+    auto* const it = new unattended{*this, std::move(what)};
     it->call.deadline = base::after(now, patience);
     engine_.begin(it->call, now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
 }
 
@@ -149,7 +150,7 @@ void loop::release_later(std::shared_ptr<core::grant> const& held_grant) noexcep
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.release(held_grant, now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
 }
 
@@ -157,7 +158,7 @@ void loop::consume_later(std::shared_ptr<core::grant> const& held_grant) noexcep
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.consume(held_grant, now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
 }
 
@@ -165,7 +166,7 @@ void loop::release_lane(core::line& its, std::uint64_t generation) noexcept {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.release(its, generation, now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
 }
 
@@ -173,15 +174,16 @@ void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::r
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.release(held_grant, now, &call);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
 }
 
 // For requests that nobody waits for: the calling thread must not wait for the store either.
-void loop::send_in_background(base::instant now) {
+void loop::send_in_background(guard& held, base::instant now) {
     if (instant_) return pump_instantly(now);
     if (engine_.todo.requests.empty() || sending_) return;
-    start_threads();
+    start_threads();  // somebody must read the answer
+    if (prompt_) return send_all(held);
     wake_courier();
 }
 
@@ -200,7 +202,7 @@ std::optional<seam::convert> loop::weaken(core::grant& held_grant, core::terms_p
     guard held{mutex_};
     auto const now = boot_clock::now();
     auto request = engine_.weaken(held_grant, std::move(to), now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
     return request;
 }
@@ -209,7 +211,7 @@ void loop::begin(core::acquire_call& call, nanoseconds timeout) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.begin(call, now, deadline_of(timeout, now));
-    send_in_background(now);
+    send_in_background(held, now);
     start_threads();  // somebody must drive while it waits
     after_event(held);
 }
@@ -218,8 +220,14 @@ void loop::withdraw(core::acquire_call& call) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.withdraw(call, now);
-    send_in_background(now);
+    send_in_background(held, now);
     after_event(held);
+}
+
+void loop::post_at_once(notifier::task what) {
+    guard const held{mutex_};
+    post(std::move(what));
+    hand_out();
 }
 
 core::metrics loop::counters() {

@@ -18,7 +18,7 @@ void loop::wait_until_done(guard& held, waiter& self, base::instant until, Step 
             send_next(held);
         }
     }
-    leave_rest();
+    leave_rest(held);
     pass_seat();  // it may have been woken to take the seat, and does not need it
 }
 

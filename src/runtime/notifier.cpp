@@ -1,5 +1,7 @@
 #include "runtime/notifier.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "runtime/quiet_thread.hpp"
@@ -8,31 +10,36 @@ namespace holdfast::runtime {
 
 notifier::~notifier() { stop(); }
 
-void notifier::post(task what) {
+void notifier::post(std::vector<task>& what) {
     std::lock_guard const starting{thread_mutex_};
     {
         std::lock_guard const guard{state_->mutex};
+        if (!state_->stopping) std::ranges::move(what, std::back_inserter(state_->tasks));
+        what.clear();
         if (state_->stopping) return;
-        state_->tasks.push_back(std::move(what));
     }
     if (!thread_.joinable()) thread_ = start_quietly([with = state_] { run(*with); });
     state_->changed.notify_one();
 }
 
 void notifier::run(state& with) {
-    std::unique_lock guard{with.mutex};
+    std::vector<task> mine;
     for (;;) {
-        with.changed.wait(guard, [&] { return with.stopping || !with.tasks.empty(); });
-        if (with.tasks.empty()) return;
-        auto next = std::move(with.tasks.front());
-        with.tasks.pop_front();
-        guard.unlock();
-        try {
-            next();
-        } catch (...) {  // user code: what it throws has nobody else to go to
+        {
+            std::unique_lock guard{with.mutex};
+            with.changed.wait(guard, [&] { return with.stopping || !with.tasks.empty(); });
+            if (with.tasks.empty()) return;
+            mine.swap(with.tasks);
         }
-        next = nullptr;
-        guard.lock();
+        for (auto& next : mine) {
+            if (with.dropped) break;
+            try {
+                next();
+            } catch (...) {  // user code: what it throws has nobody else to go to
+            }
+            next = nullptr;
+        }
+        mine.clear();
     }
 }
 
@@ -46,7 +53,8 @@ void notifier::stop() noexcept {
     if (!thread_.joinable()) return;
     if (thread_.get_id() == std::this_thread::get_id()) {
         // A task ends its own client. What is behind it in the queue may need that client.
-        std::deque<task> dropped;
+        state_->dropped = true;
+        std::vector<task> dropped;
         std::lock_guard const guard{state_->mutex};
         dropped.swap(state_->tasks);
         thread_.detach();

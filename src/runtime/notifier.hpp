@@ -1,12 +1,13 @@
 // The notifier: the one thread of a client on which user code runs.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace holdfast::runtime {
 
@@ -20,7 +21,8 @@ public:
 
     ~notifier();
 
-    void post(task what);
+    /// Takes all of them at once, so that the thread is woken once; leaves `what` empty.
+    void post(std::vector<task>& what);
 
     /// Runs what was posted, then ends the thread. Called from a task it drops the rest instead.
     void stop() noexcept;
@@ -30,8 +32,9 @@ private:
     struct state {
         std::mutex mutex;
         std::condition_variable changed;
-        std::deque<task> tasks;
+        std::vector<task> tasks;
         bool stopping{false};
+        std::atomic<bool> dropped{false};  ///< what has not begun is not wanted any more
     };
 
     static void run(state& with);

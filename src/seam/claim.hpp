@@ -2,6 +2,7 @@
 // is a claim.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <compare>
 #include <cstddef>
@@ -33,9 +34,21 @@ struct claim_id {
     auto operator<=>(claim_id const&) const = default;
 };
 
-[[nodiscard]] inline std::string to_string(claim_id id) {
-    return base::hex(static_cast<std::uint64_t>(id.client)) + "-" + base::hex(id.number);
-}
+/// A claim id as text, on the stack: `<client>-<number>` in hexadecimal digits.
+class claim_words {
+public:
+    explicit claim_words(claim_id id) noexcept {
+        base::write_hex(static_cast<std::uint64_t>(id.client), text_.data());
+        text_[base::hex_digits] = '-';
+        base::write_hex(id.number, text_.data() + base::hex_digits + 1);
+    }
+    operator std::string_view() const noexcept { return {text_.data(), text_.size()}; }
+
+private:
+    std::array<char, 2 * base::hex_digits + 1> text_;
+};
+
+[[nodiscard]] inline std::string to_string(claim_id id) { return std::string{claim_words{id}}; }
 
 [[nodiscard]] inline std::optional<claim_id> parse_claim_id(std::string_view text) {
     if (text.size() != 33 || text[16] != '-') return std::nullopt;

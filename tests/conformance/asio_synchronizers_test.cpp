@@ -182,6 +182,23 @@ TEST_P(asio_synchronizers_test, a_condition_hands_items_over) {
     EXPECT_TRUE(empties(other_));
 }
 
+TEST_P(asio_synchronizers_test, who_loses_the_mutex_before_it_stands_in_line_looks_for_itself) {
+    if (!can_fall_silent()) return;
+    mutex guard{client_, "m", {.lease = 500ms}};
+    condition_variable changed{client_, "c"};
+    auto held = guard.acquire();
+    auto const lost = held.lost();
+    store().silence();
+    auto waiting = async_wait(changed, guard, std::move(held), asio::use_future);
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+    store().restore();
+    bool const had_again = ready(waiting);
+    EXPECT_TRUE(had_again);
+    if (!had_again) changed.notify_all();
+    EXPECT_TRUE(waiting.get().held());
+    EXPECT_TRUE(empties(other_));
+}
+
 TEST_P(asio_synchronizers_test, cancelling_ends_a_wait_and_leaves_nothing) {
     latch never{client_, "never", 1};
     barrier alone{client_, "alone", 2};

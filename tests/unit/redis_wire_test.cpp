@@ -190,6 +190,55 @@ TEST(redis_messages, netstrings) {
         EXPECT_THROW((void)take_netstring(nonsense), garbled);
 }
 
+TEST(redis_replies, renewals_are_under_way_by_some_at_a_time) {
+    constexpr std::size_t names = 500;
+    std::vector<renew_exchange::group> groups;
+    for (std::size_t i = 0; i < names; ++i)
+        groups.push_back({i});
+    renew_exchange it{names, std::move(groups),
+                      [](renew_exchange::group const&) { return command{"RENEW"}; }};
+    auto const some = it.outbox.size();
+    EXPECT_LT(some, names / 2);
+    it.outbox.clear();
+    answer_parser parser;
+    answer alive;
+    parser.feed("*5\r\n:1000\r\n$5\r\nalive\r\n:7\r\n:900\r\n:0\r\n");
+    ASSERT_TRUE(parser.next(alive));
+    base::error const sick{errc::kind_mismatch, "this name"};
+    base::error const silent{errc::store_unavailable, "no connection"};
+    std::size_t sent = some;
+    for (std::size_t i = 0; i < sent; ++i) {
+        if (i == names - 1) {
+            it.on_failure(i, silent);
+        } else if (i % 2 == 0) {
+            it.on_answer(i, alive);
+        } else {
+            it.on_failure(i, sick);
+        }
+        EXPECT_LE(it.outbox.size(), 1U);
+        sent += it.outbox.size();
+        it.outbox.clear();
+    }
+    EXPECT_EQ(sent, names) << "each is asked for once";
+    auto const all = std::get<seam::renewed>(it.finish().body).items;
+    for (std::size_t i = 0; i < names; ++i)
+        EXPECT_EQ(all[i].now == seam::renewal::status::alive, i % 2 == 0);
+}
+
+TEST(redis_replies, without_a_connection_no_more_renewals_are_made) {
+    std::vector<renew_exchange::group> groups;
+    for (std::size_t i = 0; i < 500; ++i)
+        groups.push_back({i});
+    renew_exchange it{500, std::move(groups),
+                      [](renew_exchange::group const&) { return command{"RENEW"}; }};
+    auto const some = it.outbox.size();
+    it.outbox.clear();
+    for (std::size_t i = 0; i < some; ++i)
+        it.on_failure(i, {errc::store_unavailable, "no connection"});
+    EXPECT_TRUE(it.outbox.empty());
+    EXPECT_TRUE(std::holds_alternative<seam::failure>(it.finish().body));
+}
+
 TEST(redis_replies, answers_of_scripts_are_checked) {
     auto const parse = [](std::string_view bytes) {
         answer_parser parser;

@@ -36,7 +36,8 @@ partner start_holder(run_plan const& plan, shared_page& page, signal_inbox& sign
 }
 
 // Tells the holder that the command is over and returns whether it had been over inside the hold.
-bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals) {
+// `told`: the user knows already that it was not.
+bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals, bool told) {
     holder.line().send({message_kind::done, 0, {}});
     for (;;) {
         std::array<pollfd, 2> sources{
@@ -49,10 +50,16 @@ bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals) {
         auto const message = holder.line().receive();
         if (!message) return false;
         // It may have come while we were stopped, and the command have ended first.
-        if (message->kind == message_kind::lost) complain_of_loss(plan, message->text);
+        if (message->kind == message_kind::lost) {
+            complain_of_loss(plan, message->text);
+            told = true;
+        }
         if (message->kind != message_kind::released) continue;
         if (!message->text.empty()) complain(message->text);
-        return static_cast<hold_end>(message->number) == hold_end::in_time;
+        bool const in_time = static_cast<hold_end>(message->number) == hold_end::in_time;
+        if (!in_time && !told && message->text.empty())
+            complain(fmt::format("the hold of {} was lost before it was given back", plan.name));
+        return in_time;
     }
 }
 
@@ -82,7 +89,7 @@ int supervisor::run() {
     if (boot_clock::now().time_since_epoch().count() >= memory.page().deadline.load()) {
         // We were stopped between the grant and now.
         complain(fmt::format("the hold of {} was lost before the command started", plan_.name));
-        give_back(plan_, holder, signals);
+        give_back(plan_, holder, signals, true);
         holder.join(signals);
         return exit_status::lost;
     }
@@ -91,7 +98,7 @@ int supervisor::run() {
     pid_t const child = start_child(plan_.program, environment, memory.page(), signals,
                                     terminal.is_ours() ? terminal.descriptor() : -1);
     auto const end = running_phase{plan_, holder, signals, terminal, memory.page(), child}.run();
-    bool const in_time = give_back(plan_, holder, signals);
+    bool const in_time = give_back(plan_, holder, signals, end.lost);
     holder.join(signals);
     return report(plan_, memory.page(), end, in_time);
 }

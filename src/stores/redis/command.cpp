@@ -1,5 +1,6 @@
 #include "stores/redis/command.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -12,28 +13,40 @@ constexpr std::string_view line_end = "\r\n";
 // Room for "*", ten digits and the end of the line.
 constexpr std::size_t head_room = 13;
 
-// Writes `mark`, `number` and the end of a line.
-std::size_t write_line(char* to, char mark, std::uint64_t number) {
+// Writes `mark`, `number` and the end of a line; returns where it ends.
+char* write_line(char* to, char mark, std::uint64_t number) {
     constexpr std::size_t digits = 20;
-    *to = mark;
-    auto* const end = std::to_chars(to + 1, to + 1 + digits, number).ptr;
-    std::memcpy(end, line_end.data(), line_end.size());
-    return static_cast<std::size_t>(end - to) + line_end.size();
+    *to++ = mark;
+    if (number < 10) {  // most are
+        *to++ = static_cast<char>('0' + number);
+    } else {
+        to = std::to_chars(to, to + digits, number).ptr;
+    }
+    std::memcpy(to, line_end.data(), line_end.size());
+    return to + line_end.size();
+}
+
+char* write(char* to, std::string_view text) {
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    return to + text.size();
 }
 
 }  // namespace
 
 void command::begin() {
     constexpr std::size_t usual_length = 640;
-    bytes_.reserve(usual_length);
-    bytes_.assign(head_room, ' ');
+    bytes_.resize(usual_length);
+    used_ = head_room;
 }
 
-command& command::operator<<(std::string_view argument) {
-    char head[24];
-    bytes_.append(head, write_line(head, '$', argument.size()));
-    bytes_.append(argument);
-    bytes_.append(line_end);
+command& command::append(std::string_view front, std::string_view back) {
+    constexpr std::size_t frame = 26;  // the longest line before it, and the end behind it
+    auto const length = front.size() + back.size();
+    if (bytes_.size() - used_ < length + frame)
+        bytes_.resize(std::max(2 * bytes_.size(), used_ + length + frame));
+    auto* at = write_line(bytes_.data() + used_, '$', length);
+    at = write(write(write(at, front), back), line_end);
+    used_ = static_cast<std::size_t>(at - bytes_.data());
     ++arguments_;
     return *this;
 }
@@ -50,11 +63,11 @@ command& command::append_number(std::int64_t bits, bool is_signed) {
 std::string_view command::bytes() {
     if (start_ == 0) {
         char head[24];
-        auto const length = write_line(head, '*', arguments_);
+        auto const length = static_cast<std::size_t>(write_line(head, '*', arguments_) - head);
         start_ = static_cast<unsigned>(head_room - length);
         std::memcpy(bytes_.data() + start_, head, length);
     }
-    return std::string_view{bytes_}.substr(start_);
+    return std::string_view{bytes_}.substr(start_, used_ - start_);
 }
 
 }  // namespace holdfast::stores::redis

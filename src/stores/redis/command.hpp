@@ -31,7 +31,10 @@ public:
         *this << "EVALSHA" << what.sha << keys;
     }
 
-    command& operator<<(std::string_view argument);
+    command& operator<<(std::string_view argument) { return append(argument, {}); }
+
+    /// One argument in two pieces.
+    command& append(std::string_view front, std::string_view back);
 
     template <std::integral Integer>
     command& operator<<(Integer number) {
@@ -49,7 +52,9 @@ private:
     void begin();
     command& append_number(std::int64_t bits, bool is_signed);
 
-    std::string bytes_;  ///< with room for the number of arguments at the front
+    std::string
+        bytes_;  ///< with room for the number of arguments at the front, and for more at the end
+    std::size_t used_{0};
     script const* script_{nullptr};
     unsigned arguments_{0};
     unsigned start_{0};  ///< where the finished command begins; 0 while it is not finished

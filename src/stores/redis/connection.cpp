@@ -261,12 +261,9 @@ void connection::expire(base::instant now) {
     }
 }
 
-int connection::descriptor() const noexcept {
-    return transport_ == nullptr ? -1 : transport_->descriptor();
-}
-
-short connection::interest() const noexcept {
-    return transport_ == nullptr ? short{0} : transport_->interest();
+watched_socket connection::socket() const noexcept {
+    if (transport_ == nullptr) return {};
+    return {transport_->descriptor(), transport_->interest(), transport_->serial()};
 }
 
 }  // namespace holdfast::stores::redis

@@ -16,6 +16,7 @@
 #include "base/random.hpp"
 #include "stores/redis/answer.hpp"
 #include "stores/redis/command.hpp"
+#include "stores/redis/lookout.hpp"
 #include "stores/redis/settings.hpp"
 
 namespace holdfast::stores::redis {
@@ -86,8 +87,7 @@ public:
 
     /// After a wait: the descriptor may be ready.
     void on_ready(base::instant now);
-    [[nodiscard]] int descriptor() const noexcept;
-    [[nodiscard]] short interest() const noexcept;
+    [[nodiscard]] watched_socket socket() const noexcept;
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
     [[nodiscard]] bool is_choked() const noexcept { return !out_.empty(); }

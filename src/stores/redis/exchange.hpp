@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "seam/store.hpp"
 #include "stores/redis/answer.hpp"
@@ -40,7 +41,7 @@ public:
         return finish();
     }
 
-    std::vector<command> outbox;
+    boost::container::small_vector<command, 1> outbox;
 
 protected:
     [[nodiscard]] bool has_failed() const noexcept { return failed_.has_value(); }

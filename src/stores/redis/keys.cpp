@@ -13,7 +13,8 @@ constexpr std::size_t longest_plain = 128;
 constexpr std::size_t readable = 64;
 constexpr std::size_t digest_digits = 32;
 constexpr char digest_mark = '~';
-constexpr std::string_view braces = "{}";
+
+constexpr bool is_brace(char c) noexcept { return c == '{' || c == '}'; }
 
 bool is_hex(char c) noexcept {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -48,15 +49,18 @@ std::string_view cut_between_characters(std::string_view text, std::size_t most)
     return text.substr(0, most);
 }
 
-std::string tag_of(std::string_view name) {
-    bool const as_it_is = name.size() <= longest_plain &&
-                          name.find_first_of(braces) == std::string_view::npos &&
+void append_tag(std::string& to, std::string_view name) {
+    bool const as_it_is = name.size() <= longest_plain && std::ranges::none_of(name, is_brace) &&
                           !ends_in_digest(name);
-    if (as_it_is) return std::string{name};
-    std::string out{cut_between_characters(name, readable)};
-    std::ranges::replace_if(
-        out, [](char c) { return braces.find(c) != std::string_view::npos; }, '_');
-    return out + digest_mark + short_digest(name);
+    if (as_it_is) {
+        to += name;
+        return;
+    }
+    auto const begin = static_cast<std::ptrdiff_t>(to.size());
+    to += cut_between_characters(name, readable);
+    std::replace_if(to.begin() + begin, to.end(), is_brace, '_');
+    to += digest_mark;
+    to += short_digest(name);
 }
 
 bool is_plain_tag(std::string_view tag) { return !ends_in_digest(tag); }
@@ -79,19 +83,13 @@ std::string_view key_space::tag_in(std::string_view record) const noexcept {
 
 std::string key_space::pattern(std::string_view prefix, bool condition) const {
     auto wanted = escaped(cut_between_characters(prefix, readable));
-    std::ranges::replace_if(
-        wanted, [](char c) { return braces.find(c) != std::string_view::npos; }, '?');
+    std::ranges::replace_if(wanted, is_brace, '?');
     return escaped(condition ? conditions_ : names_) + wanted + "*}";
 }
 
-void append_group(command& to, std::string record) {
-    to << record;
-    auto const length = record.size();
-    for (std::string_view const suffix : {":claims", ":line", ":holders", ":bars", ":extra"}) {
-        record.resize(length);
-        record += suffix;
-        to << record;
-    }
+void append_group(command& to, std::string_view record) {
+    for (std::string_view const suffix : {"", ":claims", ":line", ":holders", ":bars", ":extra"})
+        to.append(record, suffix);
 }
 
 }  // namespace holdfast::stores::redis

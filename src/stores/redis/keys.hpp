@@ -10,7 +10,12 @@
 namespace holdfast::stores::redis {
 
 /// What a name is in a key: as it is, or a readable part and a hash where it is long or has braces.
-[[nodiscard]] std::string tag_of(std::string_view name);
+void append_tag(std::string& to, std::string_view name);
+[[nodiscard]] inline std::string tag_of(std::string_view name) {
+    std::string out;
+    append_tag(out, name);
+    return out;
+}
 
 /// The name that a tag stands for; false when the tag holds a hash of it.
 [[nodiscard]] bool is_plain_tag(std::string_view tag);
@@ -38,7 +43,12 @@ public:
 
     /// The key of a name's record.
     [[nodiscard]] std::string record(std::string_view name, bool condition) const {
-        return (condition ? conditions_ : names_) + tag_of(name) + "}";
+        auto const& head = condition ? conditions_ : names_;
+        std::string out;
+        out.reserve(head.size() + name.size() + 1);
+        out += head;
+        append_tag(out, name);
+        return out += '}';
     }
 
     /// The tag in the key of a record; empty when it is none.
@@ -62,6 +72,6 @@ private:
 inline constexpr unsigned group_size = 6;
 
 /// Appends a record's key and those of all that hangs on it, in the scripts' order.
-void append_group(command& to, std::string record);
+void append_group(command& to, std::string_view record);
 
 }  // namespace holdfast::stores::redis

@@ -144,7 +144,7 @@ void link::tell(seam::notice what) {
 // The calling thread writes by itself when little is under way: it saves the driver's awakening.
 void link::write_or_leave(std::size_t before) {
     if (!commands_.is_ready()) return lookout_.call();
-    if (before >= gather_from) return;
+    if (driven_ && before >= gather_from) return;
     commands_.flush(now_);
     if (commands_.is_choked() || !commands_.is_ready()) lookout_.call();
 }
@@ -154,6 +154,13 @@ void link::write_or_leave(std::size_t before) {
 void link::drive(base::instant until) {
     if (abandoned_) return;
     guard held{mutex_};
+    driven_ = true;
+    drive(held, until);
+    commands_.flush(now_);  // what was left while the sink was told
+    driven_ = false;
+}
+
+void link::drive(guard& held, base::instant until) {
     for (;;) {
         lookout_.heed();
         now_ = base::boot_clock::now();
@@ -164,20 +171,16 @@ void link::drive(base::instant until) {
         }
         if (interrupted_.exchange(false) || now_ >= until || shut_) return;
         lookout_.wake_by(std::min(until, next_due()));
-        auto const socket_of = [](connection const* line) {
-            return line == nullptr ? pollfd{-1, 0, 0}
-                                   : pollfd{line->descriptor(), line->interest(), 0};
-        };
-        std::array<pollfd, 3> sockets{socket_of(&commands_),
-                                      socket_of(messages_ ? &messages_->line() : nullptr),
-                                      socket_of(replicated_ ? &replicated_->line() : nullptr)};
+        std::array<watched_socket, lookout::most_sockets> sockets{commands_.socket()};
+        if (messages_) sockets[1] = messages_->line().socket();
+        if (replicated_) sockets[2] = replicated_->line().socket();
         held.unlock();
         lookout_.wait(sockets);
         held.lock();
         now_ = base::boot_clock::now();
-        if (sockets[0].revents != 0) commands_.on_ready(now_);
-        if (sockets[1].revents != 0) messages_->on_ready(now_);
-        if (sockets[2].revents != 0) replicated_->line().on_ready(now_);
+        if (sockets[0].ready) commands_.on_ready(now_);
+        if (sockets[1].ready) messages_->on_ready(now_);
+        if (sockets[2].ready) replicated_->line().on_ready(now_);
     }
 }
 

@@ -30,7 +30,11 @@ public:
     link(settings wanted, seam::identity const& self, seam::event_sink& sink, log_function log);
     ~link();
 
-    [[nodiscard]] seam::capabilities abilities() const { return layout_->abilities(); }
+    [[nodiscard]] seam::capabilities abilities() const {
+        auto its = layout_->abilities();
+        its.prompt = true;
+        return its;
+    }
     [[nodiscard]] std::optional<seam::reply> send(seam::request_id id, seam::request what);
     void drive(base::instant until);
     void interrupt() noexcept;
@@ -75,6 +79,7 @@ private:
     void tend(base::instant now);
     void watch_again();
     [[nodiscard]] base::instant next_due() const noexcept;
+    void drive(guard& held, base::instant until);
     bool deliver(guard& held);
     void say(log_level level, std::string words) { words_.emplace_back(level, std::move(words)); }
 
@@ -88,6 +93,7 @@ private:
 
     std::mutex mutex_;  ///< guards what follows
     bool shut_{false};
+    bool driven_{false};        ///< somebody is in `drive`, who writes what others leave
     bool down_{false};          ///< said in the log
     bool heard_before_{false};  ///< messages have arrived once
     bool missed_{false};        ///< messages may have been missed by those who wait for them

@@ -24,36 +24,66 @@ void drain(int source) noexcept {
     [[maybe_unused]] auto const got = ::read(source, &ignored, sizeof ignored);
 }
 
-constexpr std::size_t own = 2;
-constexpr std::size_t most_sockets = 14;
+constexpr std::uint64_t no_socket = 0;  // serials begin with 1
+constexpr unsigned place_bits = 8;
+
+void add(int to, int source, std::uint32_t interest, std::uint64_t mark) {
+    epoll_event it{};
+    it.events = interest;
+    it.data.u64 = mark;
+    checked(::epoll_ctl(to, EPOLL_CTL_ADD, source, &it), "epoll_ctl");
+}
+
+constexpr std::uint64_t timer_mark = 1;
+constexpr std::uint64_t bell_mark = 2;
 
 }  // namespace
 
 lookout::lookout()
-    // Goes on while the machine sleeps, which the time-outs of poll do not.
+    // Goes on while the machine sleeps, which the time-outs of epoll do not.
     : timer_{checked(::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC),
                      "timerfd_create")},
-      bell_{checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")} {}
+      bell_{checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")},
+      waits_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")} {
+    add(waits_.get(), timer_.get(), EPOLLIN, timer_mark);
+    add(waits_.get(), bell_.get(), EPOLLIN, bell_mark);
+}
 
-void lookout::wait(std::span<pollfd> sockets) {
-    std::array<pollfd, own + most_sockets> all;
-    auto const count = std::min(sockets.size(), most_sockets);
-    all[0] = {timer_.get(), POLLIN, 0};
-    all[1] = {bell_.get(), POLLIN, 0};
-    std::copy_n(sockets.begin(), count, all.begin() + own);
+// A socket that was closed has left by itself.
+void lookout::watch(std::size_t place, watched_socket const& wanted) noexcept {
+    auto& known = watched_[place];
+    bool const same = known.is_same(wanted);
+    if (same && known.interest == wanted.interest) return;
+    known = wanted;
+    if (wanted.descriptor < 0) return;
+    epoll_event it{};
+    it.events = wanted.interest;
+    it.data.u64 = wanted.serial << place_bits | place;
+    auto const how = same ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    if (::epoll_ctl(waits_.get(), how, wanted.descriptor, &it) < 0) known = {};  // tried again
+}
+
+void lookout::wait(std::span<watched_socket, most_sockets> sockets) {
+    for (std::size_t i = 0; i < most_sockets; ++i)
+        watch(i, sockets[i]);
+    std::array<epoll_event, most_sockets + 2> all;
     waiting_ = true;
     // A call that came before this point has not rung the bell.
     bool const wait = !called_;
-    auto const ready = ::poll(all.data(), count + own, wait ? -1 : 0);
+    auto const ready = ::epoll_wait(waits_.get(), all.data(), int{all.size()}, wait ? -1 : 0);
     waiting_ = false;
     called_ = false;  // whoever called looks after what he wants before the next wait
-    if (ready <= 0) return;
-    std::copy_n(all.begin() + own, count, sockets.begin());
-    if (all[0].revents != 0) {
-        armed_for_ = base::never.time_since_epoch().count();
-        drain(timer_.get());
+    for (int i = 0; i < ready; ++i) {
+        auto const mark = all[static_cast<std::size_t>(i)].data.u64;
+        auto const serial = mark >> place_bits;
+        if (serial == no_socket) {
+            // Before it is drained: whoever arms it in between finds that he has to.
+            if (mark == timer_mark) armed_for_ = base::never.time_since_epoch().count();
+            drain(mark == timer_mark ? timer_.get() : bell_.get());
+        } else if (auto& it = sockets[mark & ((1U << place_bits) - 1)]; it.serial == serial) {
+            it.ready = true;
+        }
     }
-    if (all[1].revents != 0) drain(bell_.get());
 }
 
 void lookout::call() noexcept {

@@ -1,16 +1,34 @@
 // What a driver waits for: its sockets, time, and being called.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
-#include <poll.h>
+#include <sys/epoll.h>
 
 #include "base/clock.hpp"
 #include "stores/redis/descriptor.hpp"
 
 namespace holdfast::stores::redis {
 
+/// A socket to wait for.
+struct watched_socket {
+    int descriptor{-1};         ///< -1: none
+    std::uint32_t interest{0};  ///< as epoll(7) takes it
+    std::uint64_t serial{0};    ///< of the socket: its descriptor may have been another's before
+    bool ready{false};
+
+    [[nodiscard]] bool is_same(watched_socket const& other) const noexcept {
+        return descriptor == other.descriptor && serial == other.serial;
+    }
+};
+
+/// epoll(7) rather than poll(2): the sockets stay the same for thousands of waits, and each wait is
+/// cheaper by a tenth of a round trip.
+///
 /// Thread-safety: `wait` by one thread at a time; `call` from any thread; `wake_by` under the lock of
 /// its owner, also while a thread waits.
 class lookout {
@@ -18,9 +36,11 @@ public:
     /// Throws std::system_error.
     lookout();
 
-    /// Waits until one of the sockets is ready (told in `revents`), `call`, or a moment that
-    /// `wake_by` was given. May return for no reason.
-    void wait(std::span<pollfd> sockets);
+    static constexpr std::size_t most_sockets = 3;
+
+    /// Waits until one of the sockets is ready (told in `ready`), `call`, or a moment that `wake_by`
+    /// was given. May return for no reason. Each socket keeps its place from wait to wait.
+    void wait(std::span<watched_socket, most_sockets> sockets);
 
     /// Ends the present or the next wait. Costs no system call while nobody waits.
     void call() noexcept;
@@ -33,8 +53,12 @@ public:
     void wake_by(base::instant when) noexcept;
 
 private:
+    void watch(std::size_t place, watched_socket const& wanted) noexcept;
+
     descriptor timer_;
     descriptor bell_;
+    descriptor waits_;
+    std::array<watched_socket, most_sockets> watched_{};
     std::atomic<bool> called_{false};
     std::atomic<bool> waiting_{false};
     std::atomic<base::boot_clock::rep> armed_for_{base::never.time_since_epoch().count()};

@@ -45,13 +45,14 @@ std::unique_ptr<exchange> native_layout::begin(seam::request what) const {
 }
 
 command native_layout::call(script const& what, std::string_view name, bool condition) const {
-    return call(what, keys_.record(name, condition), name);
+    return call_on(what, keys_.record(name, condition), name);
 }
 
-command native_layout::call(script const& what, std::string record, std::string_view name) const {
+command native_layout::call_on(script const& what, std::string_view record,
+                               std::string_view name) const {
     command out{what, 1 + group_size};
     out << keys_.mark();
-    append_group(out, std::move(record));
+    append_group(out, record);
     out << keys_.prefix() << name;
     return out;
 }
@@ -61,6 +62,9 @@ command native_layout::call(script const& what, std::string record, std::string_
 std::string native_layout::info_of(seam::claim const& wanted) const {
     auto const& spec = *wanted.spec;
     std::string out;
+    constexpr std::size_t numbers = 48;  // lengths, and the actor
+    out.reserve(spec.owner.get().size() + spec.label.get().size() + label_.size() +
+                host_and_pid_.size() + spec.value.get().size() + numbers);
     append_netstring(out, spec.owner.get());
     append_netstring(out, spec.label.empty() ? label_ : spec.label.get());
     out += host_and_pid_;
@@ -71,7 +75,7 @@ std::string native_layout::info_of(seam::claim const& wanted) const {
 
 void native_layout::append_claim(command& to, seam::claim const& wanted) const {
     auto const& spec = *wanted.spec;
-    to << seam::to_string(wanted.id) << raw(spec.kind) << raw(spec.mode) << spec.permits
+    to << seam::claim_words{wanted.id} << raw(spec.kind) << raw(spec.mode) << spec.permits
        << spec.limit << (spec.order == ordering::fair ? 1 : 0) << spec.lease.count()
        << (spec.joins ? 1 : 0) << spec.owner.get() << info_of(wanted);
 }
@@ -110,7 +114,7 @@ std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
     auto out = std::make_unique<settle_exchange>(what.claims.size());
     for (auto const& it : what.claims) {
         auto one = call(scripts::settle, it.name(), is_condition(*it.spec));
-        one << seam::to_string(it.id) << what.keep_for.count() << microseconds(what.bar_until)
+        one << seam::claim_words{it.id} << what.keep_for.count() << microseconds(what.bar_until)
             << (what.consume ? 1 : 0);
         out->outbox.push_back(std::move(one));
     }
@@ -120,30 +124,33 @@ std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
 std::unique_ptr<exchange> native_layout::apply(seam::renew what) const {
     constexpr std::size_t most_at_once = 100;
     std::vector<renew_exchange::group> groups;
-    std::unordered_map<std::string, std::size_t> places;  // the open group of each record
-    std::vector<command> calls;
+    std::unordered_map<std::string_view, std::size_t> places[2];  // the open group of each name
     for (std::size_t i = 0; i < what.items.size(); ++i) {
         auto const& spec = *what.items[i].subject.spec;
-        auto const record = keys_.record(spec.name, is_condition(spec));
-        auto const [found, fresh] = places.try_emplace(record, groups.size());
+        auto const [found, fresh] =
+            places[is_condition(spec)].try_emplace(spec.name, groups.size());
         if (fresh || groups[found->second].size() >= most_at_once) {
             found->second = groups.size();
             groups.emplace_back();
-            calls.push_back(call(scripts::renew, record, spec.name));
         }
         groups[found->second].push_back(i);
-        calls[found->second] << seam::to_string(what.items[i].subject.id)
-                             << what.items[i].lease.count();
     }
-    auto out = std::make_unique<renew_exchange>(what.items.size(), std::move(groups));
-    out->outbox = std::move(calls);
-    return out;
+    auto const count = what.items.size();
+    return std::make_unique<renew_exchange>(
+        count, std::move(groups),
+        [this, items = std::move(what.items)](renew_exchange::group const& those) {
+            auto const& spec = *items[those.front()].subject.spec;
+            auto out = call(scripts::renew, spec.name, is_condition(spec));
+            for (auto const place : those)
+                out << seam::claim_words{items[place].subject.id} << items[place].lease.count();
+            return out;
+        });
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::convert what) const {
     auto const& spec = *what.subject.spec;
     auto out = call(scripts::convert, spec.name, is_condition(spec));
-    out << seam::to_string(what.subject.id) << raw(what.mode) << what.permits;
+    out << seam::claim_words{what.subject.id} << raw(what.mode) << what.permits;
     return ask(std::move(out), [](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
         if (head.word == "converted") return {head.now, seam::converted{read_grant(in)}};

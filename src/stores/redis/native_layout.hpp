@@ -34,7 +34,8 @@ public:
 
     /// A call for one name, up to and including the name.
     [[nodiscard]] command call(script const& what, std::string_view name, bool condition) const;
-    [[nodiscard]] command call(script const& what, std::string record, std::string_view name) const;
+    [[nodiscard]] command call_on(script const& what, std::string_view record,
+                                  std::string_view name) const;
 
     /// Only the last listing is kept. The page after any other one searches all keys again.
     void keep(unfinished_listing it) const;

@@ -158,7 +158,7 @@ private:
             hidden.push_back(record);
         }
         for (auto const record : hidden)
-            outbox.push_back(in_.call(scripts::inspect, std::string{record}, std::string_view{}));
+            outbox.push_back(in_.call_on(scripts::inspect, record, {}));
         // A page without names still has to tell the time.
         if (hidden.empty()) outbox.push_back(in_.call(scripts::inspect, what_.prefix, false));
     }

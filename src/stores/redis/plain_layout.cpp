@@ -209,13 +209,15 @@ std::unique_ptr<exchange> plain_layout::apply(seam::renew what) const {
     std::vector<renew_exchange::group> groups;
     for (std::size_t i = 0; i < what.items.size(); ++i)
         groups.push_back({i});
-    auto out = std::make_unique<renew_exchange>(what.items.size(), std::move(groups));
-    for (auto const& it : what.items) {
-        command one{scripts::plain_renew, 1};
-        one << it.subject.name() << seam::to_string(it.subject.id) << it.lease.count();
-        out->outbox.push_back(std::move(one));
-    }
-    return out;
+    auto const count = what.items.size();
+    return std::make_unique<renew_exchange>(
+        count, std::move(groups),
+        [items = std::move(what.items)](renew_exchange::group const& place) {
+            auto const& it = items[place.front()];
+            command out{scripts::plain_renew, 1};
+            out << it.subject.name() << seam::claim_words{it.subject.id} << it.lease.count();
+            return out;
+        });
 }
 
 std::unique_ptr<exchange> plain_layout::apply(seam::evict what) const {

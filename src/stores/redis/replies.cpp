@@ -1,5 +1,6 @@
 #include "stores/redis/replies.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -121,9 +122,16 @@ seam::renewal read_renewal(std::string_view word, answer_reader& in) {
 
 }  // namespace
 
-renew_exchange::renew_exchange(std::size_t claims, std::vector<group> groups)
-    : groups_{std::move(groups)} {
+renew_exchange::renew_exchange(std::size_t claims, std::vector<group> groups, maker make)
+    : groups_{std::move(groups)}, make_{std::move(make)} {
     out_.items.assign(claims, seam::renewal{.now = seam::renewal::status::waiting});
+    constexpr std::size_t under_way = 64;
+    while (made_ < std::min(under_way, groups_.size()))
+        make_next();
+}
+
+void renew_exchange::make_next() {
+    if (made_ < groups_.size()) outbox.push_back(make_(groups_[made_++]));
 }
 
 void renew_exchange::on_answer(std::size_t which, answer const& what) {
@@ -140,10 +148,13 @@ void renew_exchange::on_answer(std::size_t which, answer const& what) {
         unknown_word(head.word);
     }
     ++answered_;
+    make_next();
 }
 
 void renew_exchange::on_failure(std::size_t, base::error const& why) {
     if (!first_failure_) first_failure_ = why;
+    // A name may be sick; without a connection the others are not even tried.
+    if (!why.is(errc::store_unavailable)) make_next();
 }
 
 seam::reply renew_exchange::finish() {

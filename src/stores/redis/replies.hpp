@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,17 +71,25 @@ private:
 /// Renewals, one answer for each group of claims. What fails for one name is known for the others:
 /// the failed ones are reported as waiting, which for a held claim proves nothing and so counts as no
 /// answer.
+///
+/// A hundred thousand leases are renewed by thousands at a time: their commands are made as answers
+/// come, so that only some of them take up memory.
 class renew_exchange final : public several {
 public:
     using group = std::vector<std::size_t>;  ///< places in the request
+    using maker = std::function<command(group const&)>;
 
-    renew_exchange(std::size_t claims, std::vector<group> groups);
+    renew_exchange(std::size_t claims, std::vector<group> groups, maker make);
     void on_answer(std::size_t which, answer const& what) override;
     void on_failure(std::size_t which, base::error const& why) override;
     seam::reply finish() override;
 
 private:
+    void make_next();
+
     std::vector<group> groups_;
+    maker make_;
+    std::size_t made_{0};
     seam::renewed out_;
     std::size_t answered_{0};
     std::optional<base::error> first_failure_;

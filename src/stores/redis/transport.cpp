@@ -1,6 +1,7 @@
 #include "stores/redis/transport.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -9,6 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -26,6 +28,11 @@ address address_of_socket(std::string const& path) {
     std::memcpy(&out.bytes, &its, sizeof its);
     out.length = sizeof its;
     return out;
+}
+
+std::uint64_t next_serial() noexcept {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
 }
 
 template <class Value>
@@ -69,6 +76,7 @@ void transport::connect_next() {
             last_trouble_ = words_of(errno);
             continue;
         }
+        serial_ = next_serial();
         at_ = phase::connecting;
         tune();
         auto const* const raw =
@@ -121,14 +129,14 @@ void transport::tune() {
     set(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-short transport::interest() const noexcept {
+std::uint32_t transport::interest() const noexcept {
     switch (at_) {
     case phase::resolving: return 0;
-    case phase::connecting: return POLLOUT;
-    case phase::securing: return choked_ ? POLLOUT : POLLIN;
+    case phase::connecting: return EPOLLOUT;
+    case phase::securing: return choked_ ? EPOLLOUT : EPOLLIN;
     case phase::open: break;
     }
-    return static_cast<short>(choked_ ? POLLIN | POLLOUT : POLLIN);
+    return choked_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
 
 std::size_t transport::read(std::span<char> into) {

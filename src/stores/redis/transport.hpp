@@ -41,8 +41,10 @@ public:
 
     /// -1 while the host is being looked up.
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
-    /// What to wait for, as poll(2) takes it.
-    [[nodiscard]] short interest() const noexcept;
+    /// What to wait for, as epoll(7) takes it.
+    [[nodiscard]] std::uint32_t interest() const noexcept;
+    /// No other socket of the process ever had this number.
+    [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
 
     /// How many bytes were read; 0 when there are none now. Throws `broken`, at the end too.
     [[nodiscard]] std::size_t read(std::span<char> into);
@@ -65,6 +67,7 @@ private:
     std::unique_ptr<resolver> resolver_;
     std::vector<address> addresses_;  ///< not yet tried, the next one last
     redis::descriptor socket_;
+    std::uint64_t serial_{0};
     std::unique_ptr<tls_session> tls_;
     std::string last_trouble_;
     bool choked_{false};
