@@ -172,10 +172,11 @@ void space::observe_name(seam::claim_spec const& spec) {
     auto& its = *link_;
     auto* const record = its.ledger.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
     auto const* const holder = record == nullptr ? nullptr : its.ledger.soonest_holder(*record);
-    if (holder == nullptr || holder->kept || holder->who->pid == self_->pid ||
-        holder->who->pid <= 0)
-        return;
-    lookout_.watch(holder->who->id, holder->who->pid);
+    if (holder != nullptr && !holder->kept) observe_client(*holder->who);
+}
+
+void space::observe_client(seam::identity const& who) {
+    if (who.pid > 0 && who.pid != self_->pid) lookout_.watch(who.id, who.pid);
 }
 
 void space::remember(seam::request const& what, seam::reply_body const& answer) {

@@ -67,10 +67,12 @@ private:
     void prepare(lease::rules& rules, seam::request const& what);
     void observe(seam::request const& what, seam::reply_body const& answer);
     void observe_name(seam::claim_spec const& spec);
+    void observe_client(seam::identity const& who);
     void remember(seam::request const& what, seam::reply_body const& answer);
 
     void bury(link& its, lease::rules& rules, seam::client_id client);
     void count_dead(lease::rules& rules, std::chrono::microseconds at_most_every);
+    [[nodiscard]] std::vector<seam::client_id> dead_in_view();
     void tend(base::instant now, bool tick, std::vector<seam::client_id> const& suspects);
     void sweep(lease::rules& rules, seam::store_time now);
     void follow_up(lookout::news const& news);
