@@ -84,6 +84,26 @@ TEST_P(outage_test, a_wait_that_heard_busy_before_ends_busy) {
     EXPECT_TRUE(waits(holder, "q", 0));
 }
 
+// Its first call has to connect, or to open a file and make its tables.
+TEST_P(outage_test, the_first_call_of_a_client_keeps_its_deadline) {
+    if (!can_fall_silent()) return;
+    auto watcher = connect();
+    store().silence();
+    auto const fresh = connect();
+    auto const hasty = connect({.patience = 200ms});
+    stopwatch const since;
+    EXPECT_EQ(failure_of([&] {
+                  return mutex{fresh, "q"}.try_acquire_for(100ms);
+              }),
+              errc::store_unavailable);
+    EXPECT_EQ(failure_of([&] { return mutex{hasty, "q"}.acquire(); }), errc::store_unavailable);
+    EXPECT_LT(since.elapsed(), 2500ms);
+    store().restore();
+    EXPECT_TRUE(mutex(fresh, "q").try_acquire_for(patience));
+    EXPECT_TRUE(mutex(hasty, "r").try_acquire_for(patience));
+    EXPECT_TRUE(empties(watcher));
+}
+
 TEST_P(outage_test, a_given_up_acquire_takes_nothing) {
     if (!can_fall_silent()) return;
     auto watcher = connect();
