@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #include "base/clock.hpp"
-#include "stores/redis/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -33,8 +33,8 @@ public:
     void wake_by(base::instant when) noexcept;
 
 private:
-    descriptor timer_;
-    descriptor bell_;
+    base::descriptor timer_;
+    base::descriptor bell_;
     std::atomic<bool> called_{false};
     std::atomic<bool> waiting_{false};
     std::atomic<base::boot_clock::rep> armed_for_{base::never.time_since_epoch().count()};
