@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ public:
         pid_ = ::fork();
         if (pid_ != 0) return;
         in_child_ = true;
+        ::alarm(longest_life);  // a child that hangs is a failure, not a test without end
         int status = 99;
         try {
             status = work(*this);
@@ -77,8 +79,11 @@ public:
         EXPECT_EQ(::write(in_child_ ? to_parent_[1] : to_child_[1], &any, 1), 1);
     }
     void await() {
+        auto const from = in_child_ ? to_child_[0] : to_parent_[0];
+        pollfd its{from, POLLIN, 0};
+        ASSERT_EQ(::poll(&its, 1, longest_life * 1000), 1) << "the other side never came there";
         char any = 0;
-        EXPECT_EQ(::read(in_child_ ? to_child_[0] : to_parent_[0], &any, 1), 1);
+        EXPECT_EQ(::read(from, &any, 1), 1);
     }
 
     /// In a child's child: lives until the test is over with this object.
@@ -100,6 +105,8 @@ public:
     }
 
 private:
+    static constexpr int longest_life = 80;  // seconds
+
     int to_parent_[2]{};
     int to_child_[2]{};
     bool in_child_{false};
