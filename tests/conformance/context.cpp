@@ -1,7 +1,10 @@
 #include "conformance/context.hpp"
 
 #include <ostream>
+#include <stdexcept>
 #include <utility>
+
+#include "support/process.hpp"
 
 namespace holdfast::conformance {
 
@@ -21,8 +24,15 @@ std::vector<store_entry>& all() {
 void context::silence() { unsupported("this store cannot fall silent"); }
 void context::restore() { unsupported("this store cannot fall silent"); }
 
-std::uint64_t context::kill_holder(std::string_view, std::chrono::milliseconds) {
-    unsupported("no other process can use this store");
+std::uint64_t context::kill_holder(std::string_view name, std::chrono::milliseconds lease) const {
+    if (!can().processes) unsupported("no other process can use this store");
+    support::process holder{{HOLDFAST_TEST_WORKER, url()}};
+    auto const answer =
+        holder.ask("acquire " + std::string{name} + " lease=" + std::to_string(lease.count()));
+    holder.kill();
+    constexpr std::string_view held = "held ";
+    if (!answer.starts_with(held)) throw std::runtime_error{"the holder says: " + answer};
+    return std::stoull(answer.substr(held.size()));
 }
 
 std::ostream& operator<<(std::ostream& out, store_entry const& entry) { return out << entry.name; }

@@ -36,7 +36,7 @@ public:
 
     /// Has another process hold `name` with a lease of `lease`, and kills it with SIGKILL. Returns
     /// the token that it had.
-    virtual std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease);
+    std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease) const;
 };
 
 /// A store as a parameter of tests.

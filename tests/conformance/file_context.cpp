@@ -5,7 +5,6 @@
 #include <sqlite3.h>
 
 #include "conformance/context.hpp"
-#include "support/process.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace holdfast::conformance {
@@ -54,16 +53,6 @@ public:
     void begin_anew() override {
         for (auto const& it : std::filesystem::directory_iterator{place_.path()})
             std::filesystem::remove_all(it);
-    }
-
-    std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease) override {
-        support::process holder{{HOLDFAST_TEST_WORKER, url()}};
-        auto const answer =
-            holder.ask("acquire " + std::string{name} + " lease=" + std::to_string(lease.count()));
-        holder.kill();
-        constexpr std::string_view held = "held ";
-        if (!answer.starts_with(held)) throw std::runtime_error{"the holder says: " + answer};
-        return std::stoull(answer.substr(held.size()));
     }
 
 private:

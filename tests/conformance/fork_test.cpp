@@ -1,4 +1,6 @@
 // After fork() the child's copy of a client is dead, and harms nothing.
+#include <chrono>
+#include <csignal>
 #include <memory>
 #include <optional>
 
@@ -13,11 +15,14 @@ namespace {
 
 class fork_test : public store_test {
 protected:
-    /// Runs `call` in a child and returns its result as the child's exit status.
+    /// Runs `call` in a child and returns its result as the child's exit status; -1 when the child hangs
+    /// or crashes.
     template <class Call>
     [[nodiscard]] static int in_child(Call call) {
         auto const child = ::fork();
         if (child == 0) {
+            // It must not outlive a test that was ended from outside.
+            ::alarm(static_cast<unsigned>(std::chrono::seconds{2 * patience}.count()));
             int result = 99;
             try {
                 result = call();
@@ -27,8 +32,12 @@ protected:
             ::_exit(result);
         }
         int status = 0;
-        if (::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-        return WEXITSTATUS(status);
+        if (!eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; })) {
+            ::kill(child, SIGKILL);
+            ::waitpid(child, &status, 0);
+            return -1;
+        }
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 
     [[nodiscard]] static bool is_closed(std::error_code code) { return code == errc::closed; }

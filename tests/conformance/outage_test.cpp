@@ -1,5 +1,7 @@
 // A store that falls silent: doubt, early loss, honest answers, and the way back.
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -82,6 +84,26 @@ TEST_P(outage_test, a_wait_that_heard_busy_before_ends_busy) {
     EXPECT_FALSE(waiter.get());
     store().restore();
     EXPECT_TRUE(waits(holder, "q", 0));
+}
+
+// Its first call has to connect, or to open a file and make its tables.
+TEST_P(outage_test, the_first_call_of_a_client_keeps_its_deadline) {
+    if (!can_fall_silent()) return;
+    auto watcher = connect();
+    store().silence();
+    auto const fresh = connect();
+    auto const hasty = connect({.patience = 200ms});
+    stopwatch const since;
+    EXPECT_EQ(failure_of([&] {
+                  return mutex{fresh, "q"}.try_acquire_for(100ms);
+              }),
+              errc::store_unavailable);
+    EXPECT_EQ(failure_of([&] { return mutex{hasty, "q"}.acquire(); }), errc::store_unavailable);
+    EXPECT_LT(since.elapsed(), 2500ms);
+    store().restore();
+    EXPECT_TRUE(mutex(fresh, "q").try_acquire_for(patience));
+    EXPECT_TRUE(mutex(hasty, "r").try_acquire_for(patience));
+    EXPECT_TRUE(empties(watcher));
 }
 
 TEST_P(outage_test, a_given_up_acquire_takes_nothing) {
@@ -198,6 +220,28 @@ TEST_P(outage_test, the_death_of_a_holder_frees_its_name) {
     auto const next = mutex{client, "q"}.try_acquire_for(60s);
     ASSERT_TRUE(next);
     EXPECT_GT(next->token(), before);
+}
+
+TEST_P(outage_test, a_waiter_whose_mutex_was_lost_before_it_stood_in_line_looks_for_itself) {
+    if (!can_fall_silent()) return;
+    auto client = connect();
+    client.ping();
+    holdfast::client elsewhere_kept{"memory:conditions-lost-mutex"};
+    store().silence();
+    std::promise<std::stop_token> held;
+    auto waiting = elsewhere([&] {
+        mutex guard{elsewhere_kept, "m", {.lease = 300ms, .renew = false}};
+        std::unique_lock lock{guard};
+        held.set_value(guard.lost());
+        // Somebody else may hold the mutex and give the notice while this one is not yet in line.
+        return condition_variable(client, "c").wait_for(lock, patience);
+    });
+    auto const lost = held.get_future().get();
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+    store().restore();
+    ASSERT_TRUE(ready(waiting, 2 * patience));
+    EXPECT_EQ(waiting.get(), std::cv_status::no_timeout);
+    EXPECT_TRUE(empties(client));
 }
 
 }  // namespace

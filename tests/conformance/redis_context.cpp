@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "conformance/context.hpp"
-#include "support/process.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::conformance {
@@ -32,16 +31,6 @@ public:
     void silence() override { server_.stop(); }
     void restore() override { server_.resume(); }
     void begin_anew() override { server_.ask({"FLUSHALL"}); }
-
-    std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease) override {
-        support::process holder{{HOLDFAST_TEST_WORKER, url()}};
-        auto const answer =
-            holder.ask("acquire " + std::string{name} + " lease=" + std::to_string(lease.count()));
-        holder.kill();
-        constexpr std::string_view held = "held ";
-        if (!answer.starts_with(held)) throw std::runtime_error{"the holder says: " + answer};
-        return std::stoull(answer.substr(held.size()));
-    }
 
 protected:
     support::redis_server& server_;

@@ -12,6 +12,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include "support/eventually.hpp"
+#include "support/fenced_file.hpp"
 #include "support/process.hpp"
 #include "support/temporary_directory.hpp"
 
@@ -50,6 +51,30 @@ protected:
                     return info.holders.size() == holders && info.waiters.size() == waiters;
             return holders + waiters == 0;
         });
+    }
+
+    /// `sleeper` holds by the token `before`, and is stopped until `next` has got the same by `take`.
+    /// That it has lost is the first that it knows when it wakes, and its late write is refused.
+    /// Returns what it answers to `last`.
+    [[nodiscard]] std::string oversleep(process& sleeper, process& next, std::uint64_t before,
+                                        std::string_view take, std::string_view last) const {
+        auto const account = path("account");
+        sleeper.stop();
+        // What it will read when it wakes, before any of its threads had time to think.
+        sleeper.send("state");
+        sleeper.send("write " + account + " late");
+        sleeper.send("await-loss 20000");
+        sleeper.send(last);
+        EXPECT_GT(token(next.ask(take)), before);
+        EXPECT_EQ(next.ask("write " + account + " second"), "written");
+        sleeper.resume();
+        EXPECT_EQ(sleeper.read(), "lost");
+        EXPECT_EQ(sleeper.read(), "refused");
+        EXPECT_EQ(sleeper.read(), "told");
+        auto out = sleeper.read();
+        EXPECT_EQ(support::fenced_file{account}.read(), "second");
+        EXPECT_EQ(next.ask("state"), "held");
+        return out;
     }
 
 private:

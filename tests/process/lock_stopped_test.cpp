@@ -1,6 +1,5 @@
 // SIGSTOP of a holder past its lease, and its return.
 #include "process/lock_processes.hpp"
-#include "support/fenced_file.hpp"
 
 namespace holdfast::processes {
 
@@ -11,25 +10,9 @@ class lock_stopped : public lock_processes {};
 TEST_F(lock_stopped, a_holder_that_overslept_knows_it_at_once_and_its_late_write_is_refused) {
     auto const sleeper = start();
     auto const next = start();
-    support::fenced_file const resource{path("account")};
     auto const before = token(sleeper->ask("acquire q lease=2000"));
     EXPECT_EQ(sleeper->ask("write " + path("account") + " first"), "written");
-    sleeper->stop();
-    // What it will read when it wakes, before any of its threads had time to think.
-    sleeper->send("state");
-    sleeper->send("write " + path("account") + " late");
-    sleeper->send("await-loss 20000");
-    sleeper->send("release");
-    auto const after = token(next->ask("acquire q"));
-    EXPECT_GT(after, before);
-    EXPECT_EQ(next->ask("write " + path("account") + " second"), "written");
-    sleeper->resume();
-    EXPECT_EQ(sleeper->read(), "lost");
-    EXPECT_EQ(sleeper->read(), "refused");
-    EXPECT_EQ(sleeper->read(), "told");
-    EXPECT_EQ(sleeper->read(), "already lost");
-    EXPECT_EQ(resource.read(), "second");
-    EXPECT_EQ(next->ask("state"), "held");
+    EXPECT_EQ(oversleep(*sleeper, *next, before, "acquire q", "release"), "already lost");
     EXPECT_EQ(next->ask("release"), "released");
 }
 

@@ -1,6 +1,5 @@
 // SIGSTOP of those who wait at latches, barriers and conditions, or lead, and their return.
 #include "process/synchronizer_processes.hpp"
-#include "support/fenced_file.hpp"
 
 namespace holdfast::processes {
 
@@ -93,24 +92,8 @@ TEST_F(synchronizer_stopped, a_notice_to_one_that_overslept_passes_on) {
 TEST_F(synchronizer_stopped, a_leader_that_overslept_knows_it_and_its_late_write_is_refused) {
     auto const sleeper = start();
     auto const next = start();
-    support::fenced_file const resource{path("account")};
     auto const before = token(sleeper->ask("campaign q old lease=2000"));
-    sleeper->stop();
-    // What it will read when it wakes, before any of its threads had time to think.
-    sleeper->send("state");
-    sleeper->send("write " + path("account") + " late");
-    sleeper->send("await-loss 20000");
-    sleeper->send("leader q");
-    auto const after = token(next->ask("campaign q new"));
-    EXPECT_GT(after, before);
-    EXPECT_EQ(next->ask("write " + path("account") + " second"), "written");
-    sleeper->resume();
-    EXPECT_EQ(sleeper->read(), "lost");
-    EXPECT_EQ(sleeper->read(), "refused");
-    EXPECT_EQ(sleeper->read(), "told");
-    EXPECT_EQ(sleeper->read(), "new");
-    EXPECT_EQ(resource.read(), "second");
-    EXPECT_EQ(next->ask("state"), "held");
+    EXPECT_EQ(oversleep(*sleeper, *next, before, "campaign q new", "leader q"), "new");
 }
 
 }  // namespace

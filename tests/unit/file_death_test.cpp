@@ -67,6 +67,47 @@ TEST_F(file_death, a_waiter_gets_it_at_once) {
     EXPECT_LT(base::boot_clock::now() - began, 600ms);
 }
 
+// Nobody waits for the name, so nobody is helped by its renewals either.
+TEST_F(file_death, who_only_watches_is_told_within_a_second) {
+    auto const dead = holder_of("x", {.name = {}, .lease = 120s});
+    peer mine{url};
+    mine.send(seam::watch{{lock_kind::lock, "x", seam::holders_part}});
+    dead->kill();
+    auto const began = base::boot_clock::now();
+    EXPECT_TRUE(mine.next<seam::changed>());
+    EXPECT_LT(base::boot_clock::now() - began, 5s);
+}
+
+TEST_F(file_death, who_has_watched_for_a_while_is_told_at_once) {
+    auto const dead = holder_of("x", {.name = {}, .lease = 120s});
+    peer mine{url};
+    mine.send(seam::watch{{lock_kind::lock, "x", seam::holders_part}});
+    EXPECT_FALSE(mine.next<seam::changed>(1200ms));  // by then it has looked who is there
+    std::thread killer{[&] { dead->kill(); }};
+    auto const began = base::boot_clock::now();
+    EXPECT_TRUE(mine.next<seam::changed>());
+    killer.join();
+    EXPECT_LT(base::boot_clock::now() - began, 600ms);
+}
+
+// Not the one whose lease ends first, which is where a look at the name begins.
+TEST_F(file_death, who_watches_a_name_with_many_holders_is_told_of_each) {
+    seam::claim_spec const present{
+        .name = "x", .kind = lock_kind::barrier, .mode = claim_mode::shared, .lease = 120s};
+    auto const dead = holder_of("x", present);
+    peer mine{url};
+    auto its = present;
+    its.lease = 60s;
+    ASSERT_TRUE(is_granted(mine.submit(mine.claim(peer::spec(its)))));
+    mine.send(seam::watch{{lock_kind::barrier, "x", {}}});
+    EXPECT_EQ(number("SELECT count(*) FROM claims"), 2);
+    dead->kill();
+    auto const end = base::boot_clock::now() + 5s;
+    while (number("SELECT count(*) FROM claims") > 1 && base::boot_clock::now() < end)
+        mine.store().drive(base::boot_clock::now() + 100ms);
+    EXPECT_EQ(number("SELECT count(*) FROM claims"), 1);
+}
+
 TEST_F(file_death, a_renewal_of_the_waiter_notices_too) {
     auto const dead = holder_of("x");
     peer mine{url};

@@ -1,36 +1,24 @@
 // Clients of a file store, driven through the seam without the core.
 #pragma once
 
-#include <chrono>
 #include <csignal>
-#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
-#include <vector>
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
-#include "base/clock.hpp"
-#include "base/random.hpp"
-#include "seam/store.hpp"
+#include "unit/store_peer.hpp"
 
 extern "C" holdfast::seam::store_module const* holdfast_store_file_v1();
 
 namespace holdfast::test {
-
-using namespace std::chrono_literals;
-
-/// Long enough for any machine; nothing that works waits for it.
-inline constexpr auto long_enough = 20s;
 
 class scratch_directory {
 public:
@@ -51,84 +39,10 @@ private:
     std::string path_;
 };
 
-/// One client with its store.
-class peer final : seam::event_sink {
+class peer final : public store_peer {
 public:
-    explicit peer(std::string const& url)
-        : id_{base::entropy()},
-          store_{holdfast_store_file_v1()->make(
-              {.url = base::url::parse(url),
-               .self = {.id = id_, .host = "here", .pid = ::getpid(), .label = "peer"},
-               .sink = *this,
-               .log = [](log_level, std::string const&) {}})} {}
-
-    [[nodiscard]] static seam::spec_ptr spec(seam::claim_spec its) {
-        return std::make_shared<seam::claim_spec const>(std::move(its));
-    }
-
-    [[nodiscard]] seam::claim claim(seam::spec_ptr its) { return {std::move(its), {id_, ++last_}}; }
-    [[nodiscard]] seam::claim claim(std::string name) {
-        return claim(spec({.name = std::move(name)}));
-    }
-
-    seam::reply send(seam::request what) { return *store_->send({}, std::move(what)); }
-    seam::reply submit(seam::claim const& wanted, bool queue = false) {
-        return send(seam::submit{{wanted}, queue, seam::store_time::max()});
-    }
-    seam::ending settle(seam::claim const& its) {
-        return std::get<seam::settled>(send(seam::settle{{its}}).body).endings.front();
-    }
-    seam::renewal renew(seam::claim const& its, std::chrono::milliseconds lease = 30s) {
-        return std::get<seam::renewed>(send(seam::renew{{{its, lease}}}).body).items.front();
-    }
-
-    /// Drives until a notice of this sort came, and takes it; nothing when none came in time.
-    template <class Sort>
-    std::optional<Sort> next(std::chrono::nanoseconds within = long_enough) {
-        auto const end = base::boot_clock::now() + within;
-        do {
-            for (auto it = notices_.begin(); it != notices_.end(); ++it) {
-                if (!std::holds_alternative<Sort>(*it)) continue;
-                auto out = std::get<Sort>(std::move(*it));
-                notices_.erase(it);
-                return out;
-            }
-            store_->drive(end);
-        } while (base::boot_clock::now() < end);
-        return std::nullopt;
-    }
-
-    [[nodiscard]] seam::client_id id() const noexcept { return id_; }
-    [[nodiscard]] seam::store& store() noexcept { return *store_; }
-    [[nodiscard]] std::size_t unread() const noexcept { return notices_.size(); }
-
-private:
-    void on_reply(seam::request_id, seam::reply) override {}
-    void on_notice(seam::notice what) override { notices_.push_back(std::move(what)); }
-
-    seam::client_id id_;
-    std::uint64_t last_{0};
-    std::vector<seam::notice> notices_;
-    std::unique_ptr<seam::store> store_;
+    explicit peer(std::string const& url) : store_peer{*holdfast_store_file_v1(), url} {}
 };
-
-[[nodiscard]] inline bool is_granted(seam::reply const& it) {
-    return std::holds_alternative<seam::granted>(it.body);
-}
-[[nodiscard]] inline bool is_queued(seam::reply const& it) {
-    return std::holds_alternative<seam::queued>(it.body);
-}
-[[nodiscard]] inline bool is_refused(seam::reply const& it, seam::refusal why) {
-    auto const* const no = std::get_if<seam::refused>(&it.body);
-    return no != nullptr && no->why == why;
-}
-[[nodiscard]] inline std::uint64_t number_of(seam::reply const& it) {
-    return static_cast<std::uint64_t>(std::get<seam::granted>(it.body).grants.front().number);
-}
-[[nodiscard]] inline base::error error_of(seam::reply const& it) {
-    auto const* const failed = std::get_if<seam::failure>(&it.body);
-    return failed == nullptr ? base::error{} : failed->error;
-}
 
 /// A process of its own. `work` runs in it; what it returns is the exit status.
 class child_process {
@@ -139,6 +53,7 @@ public:
         pid_ = ::fork();
         if (pid_ != 0) return;
         in_child_ = true;
+        ::alarm(longest_life);  // a child that hangs is a failure, not a test without end
         int status = 99;
         try {
             status = work(*this);
@@ -164,8 +79,11 @@ public:
         EXPECT_EQ(::write(in_child_ ? to_parent_[1] : to_child_[1], &any, 1), 1);
     }
     void await() {
+        auto const from = in_child_ ? to_child_[0] : to_parent_[0];
+        pollfd its{from, POLLIN, 0};
+        ASSERT_EQ(::poll(&its, 1, longest_life * 1000), 1) << "the other side never came there";
         char any = 0;
-        EXPECT_EQ(::read(in_child_ ? to_child_[0] : to_parent_[0], &any, 1), 1);
+        EXPECT_EQ(::read(from, &any, 1), 1);
     }
 
     /// In a child's child: lives until the test is over with this object.
@@ -187,6 +105,8 @@ public:
     }
 
 private:
+    static constexpr int longest_life = 80;  // seconds
+
     int to_parent_[2]{};
     int to_child_[2]{};
     bool in_child_{false};

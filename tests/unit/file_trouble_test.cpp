@@ -268,20 +268,6 @@ TEST_F(file_trouble, a_full_disk_loses_nothing) {
     EXPECT_EQ(filler.wait(), 0);
 }
 
-TEST_F(file_trouble, a_writer_that_does_not_come_to_an_end) {
-    EXPECT_FALSE(error_at(url));
-    sqlite3* other = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
-    peer mine{url + "?timeout=60ms"};
-    mine.send(seam::hello{});
-    ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
-    auto const began = base::boot_clock::now();
-    expect(error_of(mine.submit(mine.claim("x"))), errc::store_unavailable, path, "?timeout=");
-    EXPECT_GE(base::boot_clock::now() - began, 60ms);
-    sqlite3_close(other);
-    EXPECT_TRUE(is_granted(mine.submit(mine.claim("x"))));
-}
-
 TEST_F(file_trouble, a_file_that_is_replaced_ends_the_holds_in_it) {
     peer old{url};
     auto const held = old.claim("x");

@@ -24,6 +24,65 @@ TEST_F(rules_test, a_million_names_leave_nothing_behind) {
     EXPECT_LE(size(), 200U) << "what listings have not looked at yet";
 }
 
+// Nobody lists them, and nobody names them again: other requests clear them away, a few at a time.
+TEST_F(rules_test, what_ends_unseen_is_forgotten) {
+    constexpr int many = 10'000;
+    for (int i = 0; i < many; ++i) {
+        auto const name = "/" + std::to_string(i);
+        seam::swap cell{{lock_kind::latch, "latch" + name}, 0, "1"};
+        cell.ttl = 1h;
+        ask(cell);
+        take(claim(lock("lock" + name)));
+        seam::adjust limit{claim(spec({.name = "semaphore" + name,
+                                       .kind = lock_kind::semaphore,
+                                       .mode = claim_mode::permits,
+                                       .limit = 3}))};
+        limit.current = 2;
+        ask(limit);
+        wait_in_line(claim(spec({.name = "condition" + name,
+                                 .kind = lock_kind::condition,
+                                 .mode = claim_mode::permits,
+                                 .lease = 1s})));
+        settle(claim(lock("bar" + name)), 0ms, now + 2s);
+    }
+    EXPECT_GE(size(), 5U * many);
+    auto const others = [&] {
+        for (int i = 0; i < many / 2; ++i)
+            ask(seam::hello{});
+        return size();
+    };
+    EXPECT_GE(others(), 5U * many) << "nothing is over yet";
+    now += 30min;
+    EXPECT_EQ(others(), 3U * many) << "cells count twice: with their name";
+    now += 1h;
+    EXPECT_EQ(others(), 1U * many) << "limits are remembered for a day";
+    now += 24h;
+    EXPECT_EQ(others(), 0U);
+}
+
+// The first end that was expected comes and goes: what is alive stays, and still ends in its time.
+TEST_F(rules_test, what_was_renewed_is_not_forgotten_before_its_new_end) {
+    auto const held = claim(lock());
+    take(held);
+    seam::swap cell{{lock_kind::latch, "latch"}, 0, "1"};
+    cell.ttl = 1s;
+    ask(cell);
+    for (int i = 0; i < 10; ++i) {
+        now += 800ms;
+        EXPECT_EQ(renew(held).now, seam::renewal::status::alive);
+        auto const found = std::get<seam::cell>(ask(seam::read{cell.key}));
+        ASSERT_EQ(found.value, "1");
+        cell.expected = found.version;
+        cell.operation = {seam::client_id{1}, static_cast<std::uint64_t>(i) + 1};
+        ask(cell);
+    }
+    EXPECT_EQ(size(), 3U);
+    now += 1s;
+    ask(seam::hello{});
+    EXPECT_EQ(size(), 0U);
+    EXPECT_EQ(told<seam::claim_gone>(), 1U);
+}
+
 TEST_F(rules_test, random_requests_end_with_empty_books) {
     base::random draws{7};
     for (int round = 0; round < 50; ++round) {

@@ -1,144 +1,34 @@
 // Clients of a Redis store, driven through the seam without the core.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include <unistd.h>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
-#include "base/clock.hpp"
-#include "base/random.hpp"
-#include "seam/store.hpp"
 #include "support/redis_server.hpp"
+#include "unit/store_peer.hpp"
 
 extern "C" holdfast::seam::store_module const* holdfast_store_redis_v1();
 
 namespace holdfast::test {
 
-using namespace std::chrono_literals;
-
-/// Long enough for any machine; nothing that works waits for it.
-inline constexpr auto long_enough = 20s;
-
-/// One client with its store. It drives the store itself.
-class peer final : seam::event_sink {
+class peer final : public store_peer {
 public:
-    explicit peer(std::string const& url)
-        : id_{base::entropy()},
-          store_{holdfast_store_redis_v1()->make(
-              {.url = base::url::parse(url),
-               .self = {.id = id_, .host = "here", .pid = ::getpid(), .label = "peer"},
-               .sink = *this,
-               .log = [this](log_level, std::string words) { log += words + "\n"; }})} {}
-
-    [[nodiscard]] static seam::spec_ptr spec(seam::claim_spec its) {
-        return std::make_shared<seam::claim_spec const>(std::move(its));
-    }
-    [[nodiscard]] seam::claim claim(seam::spec_ptr its) { return {std::move(its), {id_, ++last_}}; }
-    [[nodiscard]] seam::claim claim(std::string name) {
-        return claim(spec({.name = std::move(name)}));
-    }
-
-    /// Begins a request without waiting for its reply.
-    seam::request_id begin(seam::request what) {
-        seam::request_id const id{++last_request_};
-        if (auto answer = store_->send(id, std::move(what))) replies_.emplace(id, *answer);
-        return id;
-    }
-    /// Drives until the reply is there.
-    seam::reply await(seam::request_id id) {
-        auto const end = base::boot_clock::now() + long_enough;
-        while (!replies_.contains(id) && base::boot_clock::now() < end)
-            store_->drive(end);
-        auto const found = replies_.find(id);
-        if (found == replies_.end())
-            return {{}, seam::failure{{errc::timed_out, "the store never replied"}}};
-        auto out = std::move(found->second);
-        replies_.erase(found);
-        return out;
-    }
-    seam::reply send(seam::request what) { return await(begin(std::move(what))); }
-
-    seam::reply submit(seam::claim const& wanted, bool queue = false) {
-        return send(seam::submit{{wanted}, queue, seam::store_time::max()});
-    }
-    seam::ending settle(seam::claim const& its) {
-        return std::get<seam::settled>(send(seam::settle{{its}}).body).endings.front();
-    }
-    seam::renewal renew(seam::claim const& its, std::chrono::milliseconds lease = 30s) {
-        return std::get<seam::renewed>(send(seam::renew{{{its, lease}}}).body).items.front();
-    }
-
-    /// Drives until a notice of this sort came, and takes it; nothing when none came in time.
-    template <class Sort>
-    std::optional<Sort> next(std::chrono::nanoseconds within = long_enough) {
-        auto const end = base::boot_clock::now() + within;
-        do {
-            for (auto it = notices_.begin(); it != notices_.end(); ++it) {
-                if (!std::holds_alternative<Sort>(*it)) continue;
-                auto out = std::get<Sort>(std::move(*it));
-                notices_.erase(it);
-                return out;
-            }
-            store_->drive(end);
-        } while (base::boot_clock::now() < end);
-        return std::nullopt;
-    }
+    explicit peer(std::string const& url) : store_peer{*holdfast_store_redis_v1(), url} {}
 
     /// Drives until the server has its subscription.
     [[nodiscard]] bool listens(support::redis_server const& at) {
         auto const end = base::boot_clock::now() + long_enough;
-        auto const channel = "holdfast:client:" + base::hex(static_cast<std::uint64_t>(id_));
+        auto const channel = "holdfast:client:" + base::hex(static_cast<std::uint64_t>(id()));
         while (at.ask({"PUBSUB", "NUMSUB", channel}) != channel + "\n1") {
             if (base::boot_clock::now() >= end) return false;
-            store_->drive(base::boot_clock::now() + 10ms);
+            store().drive(base::boot_clock::now() + 10ms);
         }
         return true;
     }
-
-    [[nodiscard]] seam::client_id id() const noexcept { return id_; }
-    [[nodiscard]] seam::store& store() noexcept { return *store_; }
-
-    std::string log;
-
-private:
-    void on_reply(seam::request_id id, seam::reply answer) override {
-        EXPECT_TRUE(replies_.emplace(id, std::move(answer)).second) << "answered twice";
-    }
-    void on_notice(seam::notice what) override { notices_.push_back(std::move(what)); }
-
-    seam::client_id id_;
-    std::uint64_t last_{0};
-    std::uint64_t last_request_{0};
-    std::map<seam::request_id, seam::reply> replies_;
-    std::vector<seam::notice> notices_;
-    std::unique_ptr<seam::store> store_;
 };
-
-[[nodiscard]] inline bool is_granted(seam::reply const& it) {
-    return std::holds_alternative<seam::granted>(it.body);
-}
-[[nodiscard]] inline bool is_queued(seam::reply const& it) {
-    return std::holds_alternative<seam::queued>(it.body);
-}
-[[nodiscard]] inline bool is_refused(seam::reply const& it, seam::refusal why) {
-    auto const* const no = std::get_if<seam::refused>(&it.body);
-    return no != nullptr && no->why == why;
-}
-[[nodiscard]] inline base::error error_of(seam::reply const& it) {
-    auto const* const failed = std::get_if<seam::failure>(&it.body);
-    return failed == nullptr ? base::error{} : failed->error;
-}
 
 /// One server for all tests of a program; each test begins with an empty one.
 class redis_test : public testing::Test {

@@ -89,7 +89,7 @@ TEST_F(redis_trouble, passwords_and_rights) {
         peer mine{url};
         auto out = error_of(mine.submit(mine.claim("x"), true));
         EXPECT_EQ(out.text.find("s3cret"), std::string::npos) << out.text;
-        EXPECT_EQ(mine.log.find("s3cret"), std::string::npos) << mine.log;
+        EXPECT_EQ(mine.log().find("s3cret"), std::string::npos) << mine.log();
         return out;
     };
     expect(error(login("mute", "s3cret2")), errc::access_denied, "WRONGPASS");

@@ -12,8 +12,9 @@ namespace holdfast::stores::file {
 namespace {
 
 // Opened for both directions a FIFO always has a reader, so that a write raises no SIGPIPE.
-descriptor open_fifo(int directory, std::string const& name) noexcept {
-    descriptor out{::openat(directory, name.c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)};
+base::descriptor open_fifo(int directory, std::string const& name) noexcept {
+    base::descriptor out{
+        ::openat(directory, name.c_str(), O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)};
     struct stat its {};
     if (out && (::fstat(out.get(), &its) != 0 || !S_ISFIFO(its.st_mode))) out.reset();
     return out;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "stores/file/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "stores/file/location.hpp"
 
 namespace holdfast::stores::file {
@@ -29,8 +29,8 @@ public:
 
 private:
     location where_;
-    descriptor directory_;
-    descriptor own_;
+    base::descriptor directory_;
+    base::descriptor own_;
     std::int64_t slot_{-1};
 };
 

@@ -32,8 +32,8 @@ void cursor::bind(int at, std::string_view value) {
     if (code != SQLITE_OK) its_.fail(code);
 }
 
-database::database(std::string path, std::chrono::milliseconds timeout)
-    : path_{std::move(path)}, timeout_{timeout}, random_{base::entropy()} {
+database::database(std::string path, std::chrono::milliseconds timeout, base::instant patience)
+    : path_{std::move(path)}, timeout_{timeout}, patience_{patience}, random_{base::entropy()} {
     // No CREATE: the file was made before, with the right mode. No mutex: the owner serialises.
     constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
                           SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
@@ -45,7 +45,6 @@ database::database(std::string path, std::chrono::milliseconds timeout)
         sqlite3_close(std::exchange(connection_, nullptr));
         throw make_fault(report, path_, timeout_);
     }
-    patience_ = base::after(base::boot_clock::now(), timeout_);
     sqlite3_busy_handler(connection_, &database::on_busy, this);
     // The file may be somebody else's work: its schema gets no say.
     sqlite3_db_config(connection_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);

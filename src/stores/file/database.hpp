@@ -68,8 +68,9 @@ private:
 /// Thread-safety: none; its owner serialises.
 class database {
 public:
-    /// Opens an existing file. Throws `fault`.
-    database(std::string path, std::chrono::milliseconds timeout);
+    /// Opens an existing file, and waits for those who have it locked until `patience`. Throws `fault`,
+    /// in whose words `timeout` is what the user has asked for.
+    database(std::string path, std::chrono::milliseconds timeout, base::instant patience);
     database(database const&) = delete;
     database& operator=(database const&) = delete;
     ~database();

@@ -25,16 +25,18 @@ fault make_fault(sqlite_report const& report, std::string const& path,
             words += "; " + std::system_category().message(report.system_error);
         return words + ")";
     }();
-    auto const say = [&](errc why, std::string const& words, bool broken) {
-        return fault{base::error{why, "the store file '" + path + "' " + words + told}, broken};
+    auto const say = [&](errc why, std::string const& words, bool broken, bool busy = false) {
+        return fault{base::error{why, "the store file '" + path + "' " + words + told}, broken,
+                     busy};
     };
     switch (report.code & primary_code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return say(errc::store_unavailable,
-                   "was kept locked by other processes for " + std::to_string(timeout.count()) +
-                       " ms; if one of them is stopped, continue or end it, else raise ?timeout=",
-                   false);
+                   "was kept locked by other processes; if one of them is stopped, continue or end "
+                   "it, else raise ?timeout= above " +
+                       std::to_string(timeout.count()) + "ms",
+                   false, true);
     case SQLITE_NOTADB:
         return say(errc::bad_url,
                    "is not a store of holdfast, nor any SQLite database; choose another path",

@@ -13,7 +13,8 @@ namespace holdfast::stores::file {
 /// A request could not be carried out; nothing of it took effect.
 class fault : public std::exception {
 public:
-    fault(base::error why, bool broken) : why_{std::move(why)}, broken_{broken} {}
+    fault(base::error why, bool broken, bool busy = false)
+        : why_{std::move(why)}, broken_{broken}, busy_{busy} {}
 
     [[nodiscard]] char const* what() const noexcept override { return why_.text.c_str(); }
     [[nodiscard]] base::error const& why() const noexcept { return why_; }
@@ -21,9 +22,13 @@ public:
     /// Whether the connection is of no further use: the next request begins with a new one.
     [[nodiscard]] bool broken() const noexcept { return broken_; }
 
+    /// Whether others had the file locked: the same may succeed a moment later.
+    [[nodiscard]] bool busy() const noexcept { return busy_; }
+
 private:
     base::error why_;
     bool broken_;
+    bool busy_;
 };
 
 /// The file cannot be used as it is.

@@ -12,9 +12,9 @@ seam::store_time store_now() noexcept {
 }
 
 link::link(location const& its_place, settings const& wanted, presence& alive,
-           std::shared_ptr<seam::identity const> self)
+           std::shared_ptr<seam::identity const> self, base::instant patience)
     : where{its_place},
-      file{where.path(), wanted.timeout},
+      file{where.path(), wanted.timeout, patience},
       people{file, alive, std::move(self)},
       ledger{file, people},
       letters{file},

@@ -21,9 +21,9 @@ namespace holdfast::stores::file {
 class link {
 public:
     /// Opens the file and leaves it checked, with its tables, but without this client in them.
-    /// Throws `fault`.
+    /// Waits until `patience`. Throws `fault`.
     link(location const& where, settings const& wanted, presence& alive,
-         std::shared_ptr<seam::identity const> self);
+         std::shared_ptr<seam::identity const> self, base::instant patience);
 
     /// Within a transaction that may write: makes the tables where there are none, and voids what
     /// was written by another clock. Throws `fault` while somebody else lives by another clock.

@@ -141,7 +141,7 @@ location location::prepare(settings const& wanted, file_system_probe probe) {
     struct stat its {};
     if (::lstat(out.path_.c_str(), &its) != 0) {
         if (errno != ENOENT) refuse_errno(out.path_, "cannot be reached", errno);
-        descriptor const made{::open(
+        base::descriptor const made{::open(
             out.path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode)};
         // Another process may have been faster: then its file is judged like any other.
         if (!made && errno != EEXIST) refuse_errno(out.path_, "cannot be made", errno);
@@ -166,15 +166,15 @@ void location::adopt(int companion, mode_t mode) const noexcept {
     if ((its.st_mode & rights) != mode) ::fchmod(companion, mode);
 }
 
-descriptor location::companion_file(char const* suffix) const {
+base::descriptor location::companion_file(char const* suffix) const {
     auto const path = path_ + suffix;
     constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-    descriptor out{::open(path.c_str(), flags | O_CREAT | O_EXCL, private_mode)};
+    base::descriptor out{::open(path.c_str(), flags | O_CREAT | O_EXCL, private_mode)};
     if (out) {
         adopt(out.get(), mode_);
         return out;
     }
-    if (errno == EEXIST) out = descriptor{::open(path.c_str(), flags)};
+    if (errno == EEXIST) out = base::descriptor{::open(path.c_str(), flags)};
     if (!out && errno == ELOOP)
         refuse(errc::access_denied, path,
                "is a symbolic link that nobody should have put there; "
@@ -187,14 +187,14 @@ descriptor location::companion_file(char const* suffix) const {
     return out;
 }
 
-descriptor location::companion_directory(char const* suffix) const {
+base::descriptor location::companion_directory(char const* suffix) const {
     auto const path = path_ + suffix;
     // Who may write the file may enter the directory.
     constexpr mode_t read_rights = 0444;
     mode_t const mode = mode_ | ((mode_ & read_rights) >> 2);
     bool const made = ::mkdir(path.c_str(), 0700) == 0;
     if (!made && errno != EEXIST) refuse_errno(path, "cannot be made", errno);
-    descriptor out{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    base::descriptor out{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (!out) refuse_errno(path, "cannot be opened", errno);
     if (made) adopt(out.get(), mode);
     struct stat its {};

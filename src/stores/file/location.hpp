@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <sys/vfs.h>
 
-#include "stores/file/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "stores/file/settings.hpp"
 
 namespace holdfast::stores::file {
@@ -34,10 +34,10 @@ public:
 
     /// Opens a companion of the file, `path() + suffix`, and makes it when it is missing, with the
     /// rights of the file itself.
-    [[nodiscard]] descriptor companion_file(char const* suffix) const;
+    [[nodiscard]] base::descriptor companion_file(char const* suffix) const;
 
     /// The same for a directory.
-    [[nodiscard]] descriptor companion_directory(char const* suffix) const;
+    [[nodiscard]] base::descriptor companion_directory(char const* suffix) const;
 
     /// The rights and the group that everything beside the file is to have.
     [[nodiscard]] mode_t mode() const noexcept { return mode_; }

@@ -87,7 +87,8 @@ void lookout::listen(int bell) { add(events_.get(), bell, EPOLLIN | EPOLLET, run
 bool lookout::watch(seam::client_id client, std::int64_t pid) {
     auto const known = [&](process const& it) { return it.client == client; };
     if (std::ranges::any_of(processes_, known)) return true;
-    descriptor handle{static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))};
+    base::descriptor handle{
+        static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))};
     if (!handle) return errno != ESRCH;
     if (processes_.size() >= most_processes) processes_.pop_front();
     add(events_.get(), handle.get(), EPOLLIN | EPOLLONESHOT, static_cast<std::uint64_t>(client));

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "seam/claim.hpp"
-#include "stores/file/descriptor.hpp"
 
 namespace holdfast::stores::file {
 
@@ -42,12 +42,12 @@ public:
 private:
     struct process {
         seam::client_id client;
-        descriptor handle;
+        base::descriptor handle;
     };
 
-    descriptor events_;
-    descriptor timer_;
-    descriptor called_;
+    base::descriptor events_;
+    base::descriptor timer_;
+    base::descriptor called_;
     std::deque<process> processes_;  ///< the oldest first
 };
 

@@ -20,7 +20,7 @@ struct flock byte_of(std::int64_t slot) noexcept {
 
 }  // namespace
 
-presence::presence(descriptor file) : file_{std::move(file)} {
+presence::presence(base::descriptor file) : file_{std::move(file)} {
     struct stat its {};
     if (::fstat(file_.get(), &its) == 0) {
         side_ = static_cast<std::int64_t>(its.st_ino);

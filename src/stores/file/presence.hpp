@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "stores/file/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::stores::file {
 
@@ -15,7 +15,7 @@ namespace holdfast::stores::file {
 /// file drops nothing.
 class presence {
 public:
-    explicit presence(descriptor file);
+    explicit presence(base::descriptor file);
 
     /// Names the side file: evidence from one says nothing about clients that use another.
     [[nodiscard]] std::int64_t side() const noexcept { return side_; }
@@ -36,7 +36,7 @@ public:
     void abandon() noexcept { file_.reset(); }
 
 private:
-    descriptor file_;
+    base::descriptor file_;
     std::int64_t side_{0};
     dev_t device_{0};
     std::int64_t slot_{-1};

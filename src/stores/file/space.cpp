@@ -14,21 +14,39 @@ space::space(settings wanted, seam::identity self, log_function log, lookout& wa
       lookout_{wakes},
       random_{base::entropy()} {}
 
-seam::reply space::handle(seam::request const& what) noexcept {
+base::instant space::give_up_time(seam::request const& what) const noexcept {
+    auto const latest = base::after(base::boot_clock::now(), settings_.timeout);
+    auto const* const submit = std::get_if<seam::submit>(&what);
+    if (submit == nullptr) return latest;
+    // Later it takes no effect. Compared as the store's coarser time: the latest of all would not fit
+    // into an instant.
+    auto const last = submit->not_after.time_since_epoch();
+    return last < std::chrono::floor<std::chrono::microseconds>(latest.time_since_epoch())
+               ? base::instant{last}
+               : latest;
+}
+
+std::optional<seam::reply> space::handle(seam::request const& what, base::instant patience,
+                                         base::instant give_up) noexcept {
     std::unique_lock guard{mutex_};
-    seam::reply out;
+    std::optional<seam::reply> done{std::in_place};
+    auto& out = *done;
     try {
-        out = carry_out(what);
+        out = carry_out(what, patience);
     } catch (fault const& it) {
         if (it.broken()) link_.reset();
-        out.body = seam::failure{it.why()};
+        if (it.busy() && base::boot_clock::now() < give_up) {
+            done.reset();
+        } else {
+            out.body = seam::failure{it.why()};
+        }
     } catch (std::exception const& it) {
         link_.reset();
         out.body = seam::failure{{errc::store_unavailable, "the store file '" + settings_.path +
                                                                "' cannot be used: " + it.what()}};
     }
     unlock(guard);
-    return out;
+    return done;
 }
 
 // Whoever found the lock taken may have been told to look: that must not be forgotten.
@@ -40,18 +58,11 @@ void space::unlock(std::unique_lock<std::mutex>& guard) noexcept {
         log_(level, text);
 }
 
-seam::reply space::carry_out(seam::request const& what) {
-    auto patience = base::after(base::boot_clock::now(), settings_.timeout);
-    if (auto const* const submit = std::get_if<seam::submit>(&what)) {  // later it takes no effect
-        // Compared as the store's coarser time: the latest of all would not fit into an instant.
-        auto const last = submit->not_after.time_since_epoch();
-        if (last < std::chrono::floor<std::chrono::microseconds>(patience.time_since_epoch()))
-            patience = base::instant{last};
-    }
+seam::reply space::carry_out(seam::request const& what, base::instant patience) {
     connect(patience);
     auto& its = *link_;
     if (std::holds_alternative<seam::read>(what) || std::holds_alternative<seam::hello>(what))
-        return read(what, patience);
+        return read(what);
     seam::reply out;
     transact(its, patience, [&](lease::rules& rules, seam::store_time now) {
         out.now = now;
@@ -64,7 +75,7 @@ seam::reply space::carry_out(seam::request const& what) {
 }
 
 // Readers wait for nobody, and nobody waits for them.
-seam::reply space::read(seam::request const& what, base::instant) {
+seam::reply space::read(seam::request const& what) {
     auto& its = *link_;
     require_in_place(its);
     seam::reply out;
@@ -172,10 +183,11 @@ void space::observe_name(seam::claim_spec const& spec) {
     auto& its = *link_;
     auto* const record = its.ledger.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
     auto const* const holder = record == nullptr ? nullptr : its.ledger.soonest_holder(*record);
-    if (holder == nullptr || holder->kept || holder->who->pid == self_->pid ||
-        holder->who->pid <= 0)
-        return;
-    lookout_.watch(holder->who->id, holder->who->pid);
+    if (holder != nullptr && !holder->kept) observe_client(*holder->who);
+}
+
+void space::observe_client(seam::identity const& who) {
+    if (who.pid > 0 && who.pid != self_->pid) lookout_.watch(who.id, who.pid);
 }
 
 void space::remember(seam::request const& what, seam::reply_body const& answer) {

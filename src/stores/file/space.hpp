@@ -28,8 +28,14 @@ public:
     space(settings wanted, seam::identity self, log_function log, lookout& wakes);
     ~space();
 
-    /// Carries out one request in one transaction.
-    [[nodiscard]] seam::reply handle(seam::request const& what) noexcept;
+    /// When a request that is sent now fails because the file is locked.
+    [[nodiscard]] base::instant give_up_time(seam::request const& what) const noexcept;
+
+    /// Carries out one request in one transaction. Waits until `patience` for others who have the file
+    /// locked; nothing when they still have it, unless it is time to give up: then that is the reply.
+    [[nodiscard]] std::optional<seam::reply> handle(seam::request const& what,
+                                                    base::instant patience,
+                                                    base::instant give_up) noexcept;
 
     /// What was told to this client and not yet taken.
     [[nodiscard]] std::vector<seam::notice> take();
@@ -62,15 +68,17 @@ private:
     void join(link& its, base::instant patience);
     void require_in_place(link& its);
 
-    [[nodiscard]] seam::reply carry_out(seam::request const& what);
-    [[nodiscard]] seam::reply read(seam::request const& what, base::instant patience);
+    [[nodiscard]] seam::reply carry_out(seam::request const& what, base::instant patience);
+    [[nodiscard]] seam::reply read(seam::request const& what);
     void prepare(lease::rules& rules, seam::request const& what);
     void observe(seam::request const& what, seam::reply_body const& answer);
     void observe_name(seam::claim_spec const& spec);
+    void observe_client(seam::identity const& who);
     void remember(seam::request const& what, seam::reply_body const& answer);
 
     void bury(link& its, lease::rules& rules, seam::client_id client);
     void count_dead(lease::rules& rules, std::chrono::microseconds at_most_every);
+    [[nodiscard]] std::vector<seam::client_id> dead_in_view();
     void tend(base::instant now, bool tick, std::vector<seam::client_id> const& suspects);
     void sweep(lease::rules& rules, seam::store_time now);
     void follow_up(lookout::news const& news);

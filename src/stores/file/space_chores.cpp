@@ -2,6 +2,7 @@
 // the file small.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -66,10 +67,12 @@ void space::tend(base::instant now, bool tick, std::vector<seam::client_id> cons
         next_look_ = base::never.time_since_epoch().count();
         return;
     }
-    if (tick && waiting_.empty()) return;
+    auto dead = suspects;
+    if (tick) std::ranges::copy(dead_in_view(), std::back_inserter(dead));
+    if (dead.empty() && waiting_.empty()) return;
     auto& its = *link_;
     transact(its, now + patience, [&](lease::rules& rules, seam::store_time time) {
-        for (auto const client : suspects)
+        for (auto const client : dead)
             if (its.people.gone(client)) bury(its, rules, client);
         if (tick) count_dead(rules, count_every);
         std::set<seam::claim_spec const*> seen;
@@ -83,6 +86,36 @@ void space::tend(base::instant now, bool tick, std::vector<seam::client_id> cons
         }
         if (its.ledger.due(books::chore::sweep, sweep_every)) sweep(rules, time);
     });
+}
+
+// Who holds what we watch and seems to be gone; the processes of the others are watched from now on.
+// Outside of a transaction that may write this is only a guess, but it costs no more than reading,
+// and hardly ever is there anybody to write about.
+std::vector<seam::client_id> space::dead_in_view() {
+    constexpr std::size_t most_watched = 32;  // leaves the lookout room for those in our way
+    auto& its = *link_;
+    std::vector<seam::client_id> holders;
+    {
+        auto row = its.file.query(
+            "SELECT DISTINCT claims.client FROM watches CROSS JOIN claims"
+            " ON claims.condition = (watches.kind = 4) AND claims.name = watches.name"
+            " AND claims.held = 1 WHERE watches.client = ? AND claims.client <> watches.client");
+        row.with(raw(self_->id));
+        while (row.next())
+            holders.push_back(row.as<seam::client_id>(0));
+    }
+    its.people.begin();
+    std::vector<seam::client_id> out;
+    std::size_t watched = 0;
+    for (auto const client : holders) {
+        if (its.people.gone(client)) {
+            out.push_back(client);
+        } else if (watched < most_watched) {
+            ++watched;
+            observe_client(*its.people.who(client));
+        }
+    }
+    return out;
 }
 
 // Whether this client has anything in the file that others could change.

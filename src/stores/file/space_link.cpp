@@ -24,7 +24,7 @@ void space::connect(base::instant patience) {
     if (!alive_) alive_.emplace(where.companion_file(alive_suffix));
     for (;;) {
         try {
-            auto made = std::make_unique<link>(where, settings_, *alive_, self_);
+            auto made = std::make_unique<link>(where, settings_, *alive_, self_, patience);
             join(*made, patience);
             link_ = std::move(made);
             return;
@@ -98,7 +98,7 @@ void space::leave() noexcept {
     if (abandoned_) return;
     std::unique_lock guard{mutex_};
     if (std::exchange(left_, true)) return unlock(guard);
-    constexpr auto longest = std::chrono::milliseconds{2000};
+    constexpr auto longest = std::chrono::milliseconds{500};  // others would find us gone anyway
     try {
         auto const patience =
             base::after(base::boot_clock::now(), std::min(longest, settings_.timeout));

@@ -1,8 +1,10 @@
 // file: a store for the processes of one machine, in one SQLite file.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
 
+#include "stores/file/backlog.hpp"
 #include "stores/file/lookout.hpp"
 #include "stores/file/settings.hpp"
 #include "stores/file/space.hpp"
@@ -10,6 +12,10 @@
 namespace holdfast::stores::file {
 
 namespace {
+
+// As long as a call may be kept from its deadline, and a driver from everything else. Transactions
+// last some tens of microseconds: who has the file locked for longer is stopped, or many write.
+constexpr std::chrono::milliseconds a_moment{20};
 
 class store final : public seam::store {
 public:
@@ -21,15 +27,24 @@ public:
     // Answers on the calling thread, but only after other writers and perhaps the disk.
     seam::capabilities abilities() const override { return {.instant = false}; }
 
-    std::optional<seam::reply> send(seam::request_id, seam::request what) noexcept override {
-        return space_.handle(what);
+    // In order: a request does not overtake one that waits for the file already.
+    std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override {
+        auto const give_up = space_.give_up_time(what);
+        if (space_.abandoned() || backlog_.empty())
+            if (auto answer = try_now(what, give_up, give_up)) return answer;
+        backlog_.add({id, std::move(what), give_up});
+        lookout_.call();
+        return std::nullopt;
     }
 
     void drive(base::instant until) override {
         if (space_.abandoned()) return;
         do {
             if (deliver()) return;
-            if (!owing()) merge(lookout_.wait(std::min(until, space_.next_look())));
+            if (!owing())
+                merge(lookout_.wait(backlog_.empty() ? std::min(until, space_.next_look())
+                                                     : base::boot_clock::now()));
+            bool const replied = work_off(until);
             if (owing() || base::boot_clock::now() >= space_.next_look()) {
                 if (space_.look(owed_)) {
                     owed_ = {};
@@ -38,7 +53,7 @@ public:
                     merge(lookout_.wait(until));
                 }
             }
-            if (deliver()) return;
+            if (deliver() || replied) return;
         } while (!interrupted_.exchange(false) && base::boot_clock::now() < until);
     }
 
@@ -48,10 +63,33 @@ public:
         lookout_.call();
     }
 
-    void shut() noexcept override { space_.leave(); }
+    void shut() noexcept override {
+        space_.leave();
+        if (!space_.abandoned()) backlog_.clear();
+    }
     void abandon_in_child() noexcept override { space_.abandon(); }
 
 private:
+    std::optional<seam::reply> try_now(seam::request const& what, base::instant give_up,
+                                       base::instant until) noexcept {
+        auto const soon = base::boot_clock::now() + a_moment;
+        return space_.handle(what, std::min({soon, give_up, until}), give_up);
+    }
+
+    // Whether there was anything to deliver.
+    bool work_off(base::instant until) {
+        bool any = false;
+        while (auto* const next = backlog_.first()) {
+            auto answer = try_now(next->what, next->give_up, until);
+            if (!answer) break;
+            auto const id = next->id;
+            backlog_.remove_first();
+            sink_.on_reply(id, *std::move(answer));
+            any = true;
+        }
+        return any;
+    }
+
     bool deliver() {
         auto const notices = space_.take();
         for (auto const& it : notices)
@@ -69,6 +107,7 @@ private:
     seam::event_sink& sink_;
     lookout lookout_;
     space space_;
+    backlog backlog_;
     std::atomic<bool> interrupted_{false};
     lookout::news owed_;  ///< reported, but not yet followed up; the driver's
 };

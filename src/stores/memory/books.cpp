@@ -54,9 +54,63 @@ void books::erase(lease::name_record& record) {
 // Frees all idle records at once: rare, and what it costs was paid for by as many erasures.
 void books::sweep_idle() {
     for (auto* const names : {&names_, &conditions_})
-        boost::unordered::erase_if(*names, [](auto const& it) { return !it.second->used_now; });
+        boost::unordered::erase_if(*names, [this](auto const& it) {
+            if (it.second->used_now) return false;
+            agenda_.remove(*it.second);
+            return true;
+        });
     idle_ = 0;
 }
+
+void books::save(lease::name_record& record) {
+    if (record.keep_until != seam::store_time{}) expect_end(record, record.keep_until);
+}
+
+// --- what ends unseen --------------------------------------------------------------------------
+
+// A name stays on the agenda with the first end that was expected, while holds come and go and are
+// renewed: it is put right when that moment comes, once per lease instead of once per hold.
+void books::expect_end(lease::name_record& record, seam::store_time when) {
+    auto& its = static_cast<name_books&>(record);
+    if (its.place.placed() && its.due <= when) return;
+    its.due = when;
+    agenda_.place(its);
+}
+
+seam::store_time books::next_end(name_books const& record, seam::store_time now) const {
+    // A limit that need not be remembered any more ends with the last who use it.
+    bool const bare = record.holders == 0 && record.waiters == 0 && record.cells == 0;
+    auto out = bare || record.keep_until > now ? record.keep_until : seam::store_time::max();
+    if (auto const* const soonest = record.holding.top()) out = std::min(out, soonest->expires);
+    if (!record.line.empty()) out = std::min(out, record.line.front().expires);
+    if (record.cells == 0) return out;
+    auto it = cells_.lower_bound(seam::cell_key{record.kind, record.name, {}});
+    for (; it != cells_.end() && it->first.kind == record.kind && it->first.name == record.name;
+         ++it)
+        out = std::min(out, it->second.expires);
+    return out;
+}
+
+lease::name_record* books::overdue(seam::store_time now) {
+    lift_bars(now);
+    // A few at a time: who pays for it has asked for something else.
+    for (int looks = 0; looks < 4; ++looks) {
+        auto* const first = agenda_.top();
+        if (first == nullptr || first->due > now) return nullptr;
+        agenda_.remove(*first);
+        if (!first->used_now) continue;
+        auto const end = next_end(*first, now);
+        if (end <= now) return first;
+        expect_end(*first, end);
+    }
+    return nullptr;
+}
+
+void books::look_after(lease::name_record& record, seam::store_time now) {
+    expect_end(record, next_end(static_cast<name_books&>(record), now));
+}
+
+// --- claims ------------------------------------------------------------------------------------
 
 lease::entry* books::find(lease::name_record& record, seam::claim_id id) {
     auto& its = static_cast<name_books&>(record);
@@ -78,6 +132,7 @@ lease::entry& books::add(lease::name_record& record, lease::entry made) {
     auto fresh = take_slot();
     static_cast<lease::entry&>(*fresh) = std::move(made);
     claims_.emplace(fresh->subject.id, fresh.get());
+    expect_end(its, fresh->expires);
     if (fresh->held) {
         its.holding.place(*fresh);
     } else {
@@ -88,6 +143,7 @@ lease::entry& books::add(lease::name_record& record, lease::entry made) {
 
 void books::save(lease::name_record& record, lease::entry& changed) {
     if (changed.held) static_cast<name_books&>(record).holding.place(static_cast<slot&>(changed));
+    expect_end(record, changed.expires);
 }
 
 void books::promote(lease::name_record& record, lease::entry& waiter) {
@@ -131,13 +187,22 @@ void books::each_waiter(lease::name_record& record, visitor const& visit) {
 
 void books::bar(seam::claim_id id, seam::store_time until) {
     auto& barred = barred_[id];
-    barred = std::max(barred, until);
+    if (until <= barred) return;
+    bars_by_end_.erase({barred, id});
+    bars_by_end_.emplace(until, id);
+    barred = until;
 }
 
 bool books::barred(seam::claim_id id, seam::store_time now) {
-    if (barred_.empty()) return false;
-    std::erase_if(barred_, [&](auto const& it) { return it.second <= now; });
-    return barred_.contains(id);
+    auto const found = barred_.find(id);
+    return found != barred_.end() && found->second > now;
+}
+
+void books::lift_bars(seam::store_time now) {
+    while (!bars_by_end_.empty() && bars_by_end_.begin()->first <= now) {
+        barred_.erase(bars_by_end_.begin()->second);
+        bars_by_end_.erase(bars_by_end_.begin());
+    }
 }
 
 lease::cell_record* books::find_cell(seam::cell_key const& key) {
@@ -146,10 +211,12 @@ lease::cell_record* books::find_cell(seam::cell_key const& key) {
 }
 
 void books::put_cell(seam::cell_key const& key, lease::cell_record value) {
+    auto const expires = value.expires;
     bool const fresh = cells_.insert_or_assign(key, std::move(value)).second;
     auto* const its =
         find(key.name, std::hash<std::string>{}(key.name), key.kind == lock_kind::condition);
     if (fresh) ++its->cells;
+    expect_end(*its, expires);
 }
 
 void books::erase_cell(seam::cell_key const& key) {

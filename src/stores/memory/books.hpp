@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/intrusive/list.hpp>
@@ -27,7 +28,7 @@ public:
 
     lease::name_record* find(std::string_view name, std::size_t hash, bool condition) override;
     lease::name_record& make(seam::claim_spec const& spec) override;
-    void save(lease::name_record&) override {}
+    void save(lease::name_record& record) override;
     void erase(lease::name_record& record) override;
 
     lease::entry* find(lease::name_record& record, seam::claim_id id) override;
@@ -58,6 +59,11 @@ public:
     std::vector<std::string> names(std::string_view prefix, std::string_view after,
                                    std::size_t most) override;
 
+    /// A name in which something is over although nobody has asked for it since, and nothing when
+    /// there is none. It is not named again before `look_after` was called for it, or it was erased.
+    [[nodiscard]] lease::name_record* overdue(seam::store_time now);
+    void look_after(lease::name_record& record, seam::store_time now);
+
     /// Drops the watches of a client that closed.
     void forget(seam::client_id client);
 
@@ -74,9 +80,15 @@ private:
     };
     struct name_books : lease::name_record {
         std::size_t hash{0};
-        bool used_now{false};  ///< else it only waits to be used again
+        bool used_now{false};    ///< else it only waits to be used again
+        seam::store_time due{};  ///< nothing in it is over before, as long as it is on the agenda
+        base::heap_place place;
         base::indexed_heap<slot, soonest_first> holding;
         boost::intrusive::list<slot> line;
+    };
+    struct due_first {
+        static seam::store_time key(name_books const& it) noexcept { return it.due; }
+        static base::heap_place& place(name_books& it) noexcept { return it.place; }
     };
     struct name_key {
         std::string_view name;
@@ -95,6 +107,9 @@ private:
     }
     std::unique_ptr<slot> take_slot();
     void sweep_idle();
+    void expect_end(lease::name_record& record, seam::store_time when);
+    [[nodiscard]] seam::store_time next_end(name_books const& record, seam::store_time now) const;
+    void lift_bars(seam::store_time now);
 
     name_table names_;
     name_table conditions_;
@@ -102,7 +117,9 @@ private:
     std::vector<std::unique_ptr<slot>>
         spare_;            ///< slots to use again, so that a hold allocates nothing
     std::size_t idle_{0};  ///< records that are kept although nothing is in them
+    base::indexed_heap<name_books, due_first> agenda_;
     std::map<seam::claim_id, seam::store_time> barred_;
+    std::set<std::pair<seam::store_time, seam::claim_id>> bars_by_end_;
     std::map<seam::cell_key, lease::cell_record> cells_;
     std::map<seam::cell_key, std::set<seam::client_id>> watchers_;
     std::uint64_t last_;

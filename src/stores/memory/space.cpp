@@ -15,7 +15,25 @@ seam::reply machine::handle(std::shared_ptr<seam::identity const> const& from,
                             std::vector<lease::directed_notice>& notices) {
     now_ = std::max(now_, now);
     lease::rules rules{books_, now_, from, notices};
-    return {now_, rules.handle(what)};
+    seam::reply out{now_, rules.handle(what)};
+    forget_overdue(rules);
+    return out;
+}
+
+// Names that nobody touches any more would stay for ever. A request clears away more of them than it
+// is likely to leave behind.
+void machine::forget_overdue(lease::rules& rules) {
+    constexpr int enough = 16;
+    for (int cleared = 0; cleared < enough; ++cleared) {
+        auto* const record = books_.overdue(now_);
+        if (record == nullptr) return;
+        rules.settle_time(*record);
+        if (record->empty(now_)) {
+            books_.erase(*record);
+        } else {
+            books_.look_after(*record, now_);
+        }
+    }
 }
 
 void mailbox::put(seam::notice what) {

@@ -31,6 +31,8 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return books_.size(); }
 
 private:
+    void forget_overdue(lease::rules& rules);
+
     books books_;
     seam::store_time now_{};
 };

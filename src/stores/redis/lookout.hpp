@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 
 #include "base/clock.hpp"
-#include "stores/redis/descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -55,9 +55,9 @@ public:
 private:
     void watch(std::size_t place, watched_socket const& wanted) noexcept;
 
-    descriptor timer_;
-    descriptor bell_;
-    descriptor waits_;
+    base::descriptor timer_;
+    base::descriptor bell_;
+    base::descriptor waits_;
     std::array<watched_socket, most_sockets> watched_{};
     std::atomic<bool> called_{false};
     std::atomic<bool> waiting_{false};

@@ -70,7 +70,7 @@ void transport::connect_next() {
     while (!addresses_.empty()) {
         auto const where = addresses_.back();
         addresses_.pop_back();
-        socket_ = redis::descriptor{
+        socket_ = base::descriptor{
             ::socket(where.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
         if (!socket_) {
             last_trouble_ = words_of(errno);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "stores/redis/descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "stores/redis/resolver.hpp"
 #include "stores/redis/settings.hpp"
 #include "stores/redis/tls.hpp"
@@ -66,7 +66,7 @@ private:
     phase at_{phase::resolving};
     std::unique_ptr<resolver> resolver_;
     std::vector<address> addresses_;  ///< not yet tried, the next one last
-    redis::descriptor socket_;
+    base::descriptor socket_;
     std::uint64_t serial_{0};
     std::unique_ptr<tls_session> tls_;
     std::string last_trouble_;

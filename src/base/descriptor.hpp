@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-namespace holdfast::stores::redis {
+namespace holdfast::base {
 
 class descriptor {
 public:
@@ -32,4 +32,4 @@ private:
     int number_{-1};
 };
 
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::base
