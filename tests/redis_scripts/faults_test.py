@@ -88,7 +88,7 @@ class Faults(Case):
             self.assertChangesNothing(words, self.store.evict, b"q")
 
     def test_a_foreign_key_in_the_place_of_another(self):
-        _, claims, line, holders, bars, extra = group(b"holdfast:", b"q")
+        _, claims, holders, bars, extra = group(b"holdfast:", b"q")
         one = self.claim()
         later = self.store.time() + 10**9
         self.link.set(bars, "theirs")
@@ -101,7 +101,7 @@ class Faults(Case):
         self.assertChangesNothing("WRONGTYPE", self.store.watch, ALICE, b"q")
         self.assertChangesNothing("WRONGTYPE", self.store.swap, b"q", 0, b"1", kind=LOCK, operation="1")
         self.assertChangesNothing("WRONGTYPE", self.store.read, b"q", LATCH)
-        for key in (claims, line, holders):
+        for key in (claims, holders):
             self.link.flushall()
             crowd = self.crowd()
             self.link.delete(key)

@@ -65,6 +65,7 @@ local function move_line(b)
             let_in(b, e, next_sequence())
             if e.joins then let_joiners_in(b, e) end
         else
+            r.first_until = e.expires
             break
         end
         e = first_waiter(b)
@@ -104,7 +105,7 @@ local function settle_time(b)
         e = soonest_holder(b)
     end
     -- The first waiter may have died: nobody behind it, and no reader, may wait for a corpse.
-    if freed or r.waiters > 0 then move_line(b) end
+    if freed or (r.waiters > 0 and r.first_until <= now) then move_line(b) end
 end
 
 -- Whether the name stands for something now.
@@ -130,7 +131,7 @@ end
 
 local function is_barred(b, id)
     if b.r.bars_until <= now then return false end
-    return tonumber(redis.call('ZSCORE', b.bars, id) or 0) > now
+    return tonumber(call('ZSCORE', b.bars, id) or 0) > now
 end
 
 -- The three values of a grant.
