@@ -9,6 +9,17 @@ local function refused(why, blocked_for, index, detail)
     return {now, 'refused', why, blocked_for or 0, index or 0, detail or 0}
 end
 
+-- When a key may go that is needed until `moment`, in milliseconds. Later by 10 s, so that those who
+-- come soon after the end of a lease still find out whose it was.
+local function expiry(moment)
+    return math.ceil(moment / 1000) + 10000
+end
+
+-- The field of `claims` for a place in the line.
+local function place_of(ticket)
+    return pack(PLACE, '#', ticket)
+end
+
 -- One of several holders, as `claims` has it.
 local function pack_holder(e)
     return cmsgpack.pack({e.id, e.mode, e.permits, e.state, e.number, e.since, e.began, e.expires, e.lease,
@@ -23,16 +34,16 @@ local function unpack_holder(text)
 end
 
 local function flag(value)
-    return value and 1 or 0
+    return value and '1' or '0'
 end
 
 local function pack_waiter(e)
-    return pack(WAITER, e.expires, e.lease, e.id, e.permits, e.mode, flag(e.fair), flag(e.joins), e.since,
-        e.began)
+    return pack(WAITER, e.expires, e.lease, e.id, e.permits, e.mode .. flag(e.joins), flag(e.fair),
+        e.since, e.began)
 end
 
 local function pack_details(e)
-    return pack(DETAILS, #e.owner, e.owner, e.info)
+    return pack('<' .. DETAILS, #e.owner, e.owner, e.info)
 end
 
 -- `details`: a text that ends in them, from byte `at` on; false when they are lost.
@@ -45,9 +56,9 @@ end
 
 local function unpack_waiter(text, ticket, details)
     local e = {state = 0, number = 0, ticket = ticket}
-    local fair, joins
-    e.expires, e.lease, e.id, e.permits, e.mode, fair, joins, e.since, e.began = unpack_from(WAITER, text)
-    e.fair, e.joins = fair == 1, joins == 1
+    local how, fair
+    e.expires, e.lease, e.id, e.permits, how, fair, e.since, e.began = unpack_from(WAITER, text)
+    e.mode, e.joins, e.fair = tonumber(string.sub(how, 1, 1)), string.sub(how, 2) == '1', fair == '1'
     add_details(e, details, DETAILS_AT)
     return e
 end
@@ -84,8 +95,8 @@ end
 local function pack_solo(r)
     local e = r.solo
     if r.waiters == 0 then r.ticket, r.claims_until, r.first, r.first_until = 0, 0, 0, 0 end
-    return pack(SOLO_WITH_DETAILS, 'hf1s', r.waiters, r.fair, r.ticket, r.claims_until, r.first,
-        r.first_until, r.bars_until, e.expires, e.began, e.number, r.kind, e.mode, 1, e.id, e.since,
+    return pack(SOLO .. DETAILS, 'hf1s', r.waiters, r.fair, r.ticket, r.claims_until, r.first,
+        r.first_until, r.bars_until, e.expires, e.began, e.number, r.kind .. e.mode, 1, e.id, e.since,
         e.lease, e.permits, flag(e.fair), flag(e.joins), r.declared, #r.name, r.name,
         #e.owner, e.owner, e.info)
 end
@@ -101,11 +112,12 @@ end
 -- The owner of the holder is nil when its details are in `claims`.
 local function unpack_solo(text)
     local r, e = blank_record(), {state = HELD}
-    local _, details, fair, joins, rest
+    local _, how, details, fair, joins, rest
     _, r.waiters, r.fair, r.ticket, r.claims_until, r.first, r.first_until, r.bars_until, e.expires,
-        e.began, e.number, r.kind, e.mode, details, e.id, e.since, e.lease, e.permits, fair, joins,
+        e.began, e.number, how, details, e.id, e.since, e.lease, e.permits, fair, joins,
         r.declared, r.name, rest = unpack_from(SOLO, text)
-    e.fair, e.joins = fair == 1, joins == 1
+    r.kind, e.mode = tonumber(string.sub(how, 1, 1)), tonumber(string.sub(how, 2))
+    e.fair, e.joins = fair == '1', joins == '1'
     if details == 1 then add_details(e, text, rest) end
     r.current, r.holders, r.solo = r.declared, 1, e
     r.shared, r.used = e.mode == SHARED, e.mode == PERMITS and e.permits or 0

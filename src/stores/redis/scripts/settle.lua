@@ -3,61 +3,65 @@
 -- Writes: deletes the record of a name that is free then; else the record, and what the next ones need.
 -- Publishes: granted to those who hold now; changed; what time has ended.
 --@include solo
-local id = ARGV[3]
-local text = call('GET', KEYS[2])
-
--- The holder of a lock goes and the first in the line holds it; the arguments are the record's head.
--- Returns false, and has changed nothing, where there is more to look at than a live waiter and the one
--- behind it: the dead, joining owners, readers, gaps.
-local function hand_over(waiters, fair, ticket, claims_until, first, _, bars_until)
-    local place = place_of(first)
-    local found = call('HMGET', KEYS[3], place, place_of(first + 1))
-    local one, two = found[1], found[2]
-    if not one or (waiters > 1 and not two) then return false end
-    local alive_until, lease, heir, permits, mode, is_fair, joins = unpack_from(WAITER, one)
-    local two_until = two and unpack_from('<d', two) or 0
-    if alive_until <= now or mode ~= 0 or joins ~= 0 or (two and two_until <= now) then return false end
-    local number, number_text = draw()
-    if not number then return false end
-    local expires = now + lease
-    if two then
-        call('HDEL', KEYS[3], place, id)
-        if expires > claims_until then
-            claims_until = expires + lease
-            call('PEXPIREAT', KEYS[3], expiry(claims_until))
-            call('PEXPIREAT', KEYS[2], expiry(math.max(claims_until, bars_until)))
-        end
-        call('SETRANGE', KEYS[2], IN_LINE, pack(CHANGES, waiters - 1, fair - is_fair, ticket, claims_until,
-            first + 1, two_until, bars_until, expires, now, number, 0, 0, 0, heir, now, lease, permits,
-            is_fair, 0))
-    else
-        local details = string.sub(call('HGET', KEYS[3], heir) or '', DETAILS_AT)
-        call('DEL', KEYS[3])
-        call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, bars_until, expires, now, number,
-            0, 0, details == '' and 0 or 1, heir, now, lease, permits, is_fair, 0) ..
-            string.sub(text, NAME_AT - 4, NAME_AT + 3 + #ARGV[2]) .. details,
-            'PXAT', expiry(math.max(expires, bars_until)))
-    end
-    local moment = now_text()
-    redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(heir, 1, 16), 'granted ' ..
-        string.sub(heir, 18) .. ' ' .. number_text .. ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)
-    return true
-end
+local id, text = ARGV[3], call('GET', KEYS[2])
 
 if ARGV[5] == '0' and not text then return {now, 'gone'} end
-if ARGV[4] == '0' and ARGV[5] == '0' and ARGV[6] == '0' and is_solo_text(text) then
-    local waiters, fair, ticket, claims_until, first, first_until, bars_until, expires, _, _, kind, mode, _,
-        holder = solo_head(text)
-    if holder == id and expires > now and solo_name(text) == ARGV[2] then
-        if waiters == 0 and bars_until == 0 then -- the usual case: nobody else is there
-            call('DEL', KEYS[2])
-            return {now, 'released'}
+if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE then
+    local magic, waiters, fair, ticket, claims_until, first, _, bars_until, expires, _, _, how, _, holder =
+        unpack_from(HEAD, text)
+    local ours = magic == 'hf1s' and holder == id and expires > now and
+        unpack_from('<I4c0', text, NAME_AT) == ARGV[2]
+    if ours and waiters == 0 and bars_until == 0 then -- the usual case: nobody else is there
+        call('DEL', KEYS[2])
+        return {now, 'released'}
+    end
+
+    -- The next usual case: others wait to hold the lock alone, and the first of them holds it now. All
+    -- else that the rules look at (the dead, joining owners, readers, gaps) is left to them.
+    local one, two, place, one_until, lease, heir, permits, its_how, is_fair
+    local two_until, before = 0, {} -- the mark before; a table: it was not written
+    if ours and waiters > 0 and how == '00' then
+        place = pack(PLACE, '#', first)
+        local found = call('HMGET', KEYS[3], place, pack(PLACE, '#', first + 1))
+        one, two = found[1], found[2]
+    end
+    if one and (two or waiters == 1) then
+        one_until, lease, heir, permits, its_how, is_fair = unpack_from(WAITER, one)
+        if two then two_until = unpack_from('<d', two) end
+        if one_until > now and its_how == '00' and (not two or two_until > now) then
+            before = redis.pcall('SET', KEYS[1], seconds .. micros, 'GET')
         end
-        -- The next usual case: others wait to hold the lock alone.
-        if waiters > 0 and kind == 0 and mode == 0 and
-            hand_over(waiters, fair, ticket, claims_until, first, first_until, bars_until) then
-            return {now, 'released'}
+    end
+    if type(before) ~= 'table' then
+        local number, moment = now, seconds .. micros
+        local number_text = moment
+        if (tonumber(before or 0) or 0) >= now then
+            number = before + 1
+            number_text = string.format('%.0f', number)
+            call('SET', KEYS[1], number_text)
         end
+        expires = now + lease
+        if two then
+            call('HDEL', KEYS[3], place, id)
+            if expires > claims_until then
+                claims_until = expires + lease
+                call('PEXPIREAT', KEYS[3], math.ceil(claims_until / 1000) + 10000)
+                call('PEXPIREAT', KEYS[2], math.ceil(math.max(claims_until, bars_until) / 1000) + 10000)
+            end
+            call('SETRANGE', KEYS[2], IN_LINE, pack(CHANGES, waiters - 1, fair - is_fair, ticket,
+                claims_until, first + 1, two_until, bars_until, expires, now, number, '00', 0, heir, now,
+                lease, permits, is_fair, '0'))
+        else
+            local details = string.sub(call('HGET', KEYS[3], heir) or '', DETAILS_AT)
+            call('DEL', KEYS[3])
+            call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, bars_until, expires, now, number,
+                '00', 1, heir, now, lease, permits, is_fair, '0') ..
+                string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
+                'PXAT', math.ceil(math.max(expires, bars_until) / 1000) + 10000)
+        end
+        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(heir, 1, 16), 'granted ' ..
+            string.sub(heir, 18) .. ' ' .. number_text .. ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)
+        return {now, 'released'}
     end
 end
 local keep_for, bar_until = ARGV[4] * 1000, tonumber(ARGV[5])

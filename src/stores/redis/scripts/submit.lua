@@ -6,39 +6,51 @@
 if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0, 0} end
 local text = call('GET', KEYS[2])
 
--- The usual case: nobody is there, no condition.
-if not text and #KEYS == 6 and ARGV[6] ~= '4' then
-    local lease, number = ARGV[11] * 1000, draw()
-    if number then
-        call('SET', KEYS[2], pack(SOLO_WITH_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
-            ARGV[6], ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
-            #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', ARGV[11] + 10001)
-        return {now, 'granted', number, now, 0}
+if not text and #KEYS == 6 and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
+    local lease, number = ARGV[11] * 1000, now
+    local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
+    if before >= now then
+        number = before + 1
+        call('SET', KEYS[1], number)
     end
+    call('SET', KEYS[2], pack(SOLO .. DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
+        ARGV[6] .. ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
+        #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', ARGV[11] + 10001)
+    return {now, 'granted', number, now, 0}
 end
 
--- The next usual case: one holds a lock alone and others wait to do so; one more joins the line.
-if text and ARGV[3] == '1' and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #KEYS == 6 and
-    is_solo_text(text) then
-    local id = ARGV[5]
-    local waiters, fair, ticket, claims_until, _, first_until, bars_until, expires, _, _, kind, mode, _,
-        holder = solo_head(text)
-    if waiters > 0 and first_until > now and expires > now and bars_until <= now and holder ~= id and
-        kind == 0 and mode == 0 and solo_name(text) == ARGV[2] then
+-- The next usual case: one holds a lock alone and another wants to; it joins the line, or is refused.
+if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HEAD_SIZE then
+    local magic, waiters, fair, ticket, claims_until, first, first_until, bars_until, expires, _, _, how, _,
+        holder = unpack_from(HEAD, text)
+    local id, queue = ARGV[5], ARGV[3] == '1'
+    if magic == 'hf1s' and how == '00' and expires > now and bars_until <= now and holder ~= id and
+        (waiters == 0 or (queue and first_until > now)) and
+        unpack_from('<I4c0', text, NAME_AT) == ARGV[2] then
+        local blocked_for = math.ceil((expires - now) / 1000)
+        if not queue then return {now, 'refused', 'busy', blocked_for, 0, 0} end
         local there = call('HMGET', KEYS[3], ANCHOR, id)
-        if there[1] and not there[2] then
+        if there[2] == false and (there[1] == false) == (waiters == 0) then
             local lease = ARGV[11] * 1000
-            local mine, place = now + lease, place_of(ticket + 1)
-            call('HSET', KEYS[3], id, place .. pack(DETAILS, #ARGV[13], ARGV[13], ARGV[14]), place,
-                pack(WAITER, mine, lease, id, ARGV[8], 0, ARGV[10], 0, now, now))
+            local mine = now + lease
+            ticket = ticket + 1
+            local place = pack(PLACE, '#', ticket)
+            call('HSET', KEYS[3], id, pack('<c0' .. DETAILS, place, #ARGV[13], ARGV[13], ARGV[14]), place,
+                pack(WAITER, mine, lease, id, ARGV[8], '00', ARGV[10], now, now))
             if mine > claims_until then
                 claims_until = mine + lease
-                call('PEXPIREAT', KEYS[3], expiry(claims_until))
-                call('PEXPIREAT', KEYS[2], expiry(math.max(claims_until, expires)))
+                call('PEXPIREAT', KEYS[3], math.ceil(claims_until / 1000) + 10000)
+                call('PEXPIREAT', KEYS[2], math.ceil(math.max(claims_until, expires) / 1000) + 10000)
             end
-            call('SETRANGE', KEYS[2], IN_LINE, pack('<dddd', waiters + 1, fair + ARGV[10], ticket + 1,
-                claims_until))
-            return {now, 'queued', math.ceil((expires - now) / 1000)}
+            if waiters == 0 then
+                first, first_until = ticket, mine
+                call('HSET', KEYS[3], ANCHOR, '1')
+                redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(holder, 1, 16),
+                    'contended ' .. string.sub(holder, 18) .. ' ' .. seconds .. micros)
+            end
+            call('SETRANGE', KEYS[2], IN_LINE, pack('<dddddd', waiters + 1, fair + ARGV[10], ticket,
+                claims_until, first, first_until))
+            return {now, 'queued', blocked_for}
         end
     end
 end
