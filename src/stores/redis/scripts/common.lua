@@ -43,7 +43,7 @@ local function pack_waiter(e)
 end
 
 local function pack_details(e)
-    return pack('<' .. DETAILS, #e.owner, e.owner, e.info)
+    return pack(DETAILS, #e.owner, e.owner, e.info)
 end
 
 -- `details`: a text that ends in them, from byte `at` on; false when they are lost.
@@ -95,8 +95,8 @@ end
 local function pack_solo(r)
     local e = r.solo
     if r.waiters == 0 then r.ticket, r.claims_until, r.first, r.first_until = 0, 0, 0, 0 end
-    return pack(SOLO .. DETAILS, 'hf1s', r.waiters, r.fair, r.ticket, r.claims_until, r.first,
-        r.first_until, r.bars_until, e.expires, e.began, e.number, r.kind .. e.mode, 1, e.id, e.since,
+    return pack(SOLO_AND_DETAILS, 'hf1s', r.waiters, r.fair, r.ticket, r.claims_until, r.first,
+        r.first_until, r.bars_until, e.expires, e.began, e.number, r.kind, e.mode, 1, e.id, e.since,
         e.lease, e.permits, flag(e.fair), flag(e.joins), r.declared, #r.name, r.name,
         #e.owner, e.owner, e.info)
 end
@@ -112,11 +112,11 @@ end
 -- The owner of the holder is nil when its details are in `claims`.
 local function unpack_solo(text)
     local r, e = blank_record(), {state = HELD}
-    local _, how, details, fair, joins, rest
+    local _, kind, mode, details, fair, joins, rest
     _, r.waiters, r.fair, r.ticket, r.claims_until, r.first, r.first_until, r.bars_until, e.expires,
-        e.began, e.number, how, details, e.id, e.since, e.lease, e.permits, fair, joins,
+        e.began, e.number, kind, mode, details, e.id, e.since, e.lease, e.permits, fair, joins,
         r.declared, r.name, rest = unpack_from(SOLO, text)
-    r.kind, e.mode = tonumber(string.sub(how, 1, 1)), tonumber(string.sub(how, 2))
+    r.kind, e.mode = tonumber(kind), tonumber(mode)
     e.fair, e.joins = fair == '1', joins == '1'
     if details == 1 then add_details(e, text, rest) end
     r.current, r.holders, r.solo = r.declared, 1, e

@@ -18,7 +18,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
 
     -- The next usual case: others wait to hold the lock alone, and the first of them holds it now. All
     -- else that the rules look at (the dead, joining owners, readers, gaps) is left to them.
-    local one, two, place, one_until, lease, heir, permits, its_how, is_fair
+    local one, two, place, one_until, lease, client, claim, permits, its_how, is_fair
     local two_until, before = 0, {} -- the mark before; a table: it was not written
     if ours and waiters > 0 and how == '00' then
         place = pack(PLACE, '#', first)
@@ -26,7 +26,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
         one, two = found[1], found[2]
     end
     if one and (two or waiters == 1) then
-        one_until, lease, heir, permits, its_how, is_fair = unpack_from(WAITER, one)
+        one_until, lease, client, claim, permits, its_how, is_fair = unpack_from(HEIR, one)
         if two then two_until = unpack_from('<d', two) end
         if one_until > now and its_how == '00' and (not two or two_until > now) then
             before = redis.pcall('SET', KEYS[1], seconds .. micros, 'GET')
@@ -49,18 +49,18 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
                 call('PEXPIREAT', KEYS[2], math.ceil(math.max(claims_until, bars_until) / 1000) + 10000)
             end
             call('SETRANGE', KEYS[2], IN_LINE, pack(CHANGES, waiters - 1, fair - is_fair, ticket,
-                claims_until, first + 1, two_until, bars_until, expires, now, number, '00', 0, heir, now,
-                lease, permits, is_fair, '0'))
+                claims_until, first + 1, two_until, bars_until, expires, now, number, '00', 0, client,
+                '-', claim, now, lease, permits, is_fair, '0'))
         else
-            local details = string.sub(call('HGET', KEYS[3], heir) or '', DETAILS_AT)
+            local details = string.sub(call('HGET', KEYS[3], client .. '-' .. claim) or '', DETAILS_AT)
             call('DEL', KEYS[3])
             call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, bars_until, expires, now, number,
-                '00', 1, heir, now, lease, permits, is_fair, '0') ..
+                '00', 1, client, '-', claim, now, lease, permits, is_fair, '0') ..
                 string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
                 'PXAT', math.ceil(math.max(expires, bars_until) / 1000) + 10000)
         end
-        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(heir, 1, 16), 'granted ' ..
-            string.sub(heir, 18) .. ' ' .. number_text .. ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)
+        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client, 'granted ' .. claim .. ' ' .. number_text ..
+            ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)
         return {now, 'released'}
     end
 end

@@ -13,8 +13,8 @@ if not text and #KEYS == 6 and ARGV[6] ~= '4' then -- the usual case: nobody is 
         number = before + 1
         call('SET', KEYS[1], number)
     end
-    call('SET', KEYS[2], pack(SOLO .. DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
-        ARGV[6] .. ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
+    call('SET', KEYS[2], pack(SOLO_AND_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
+        ARGV[6], ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
         #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', ARGV[11] + 10001)
     return {now, 'granted', number, now, 0}
 end
@@ -35,7 +35,7 @@ if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
             local mine = now + lease
             ticket = ticket + 1
             local place = pack(PLACE, '#', ticket)
-            call('HSET', KEYS[3], id, pack('<c0' .. DETAILS, place, #ARGV[13], ARGV[13], ARGV[14]), place,
+            call('HSET', KEYS[3], id, pack(PLACE_AND_DETAILS, place, #ARGV[13], ARGV[13], ARGV[14]), place,
                 pack(WAITER, mine, lease, id, ARGV[8], '00', ARGV[10], now, now))
             if mine > claims_until then
                 claims_until = mine + lease
