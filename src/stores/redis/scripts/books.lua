@@ -188,6 +188,7 @@ local function advance(b)
         r.first = last
     end
     r.first = r.first + 1
+    b.first_left = true
 end
 
 -- `r.waiters` still counts it.

@@ -86,9 +86,7 @@ local function settle(b)
     if e.state == HELD and keep_for > 0 then
         e.state, e.expires = KEPT, now + keep_for
         keep_holder(b, e)
-        -- It ends at another time than the first in the line was told.
-        local first = first_waiter(b)
-        if first then tell_changed(string.sub(first.id, 1, 16), r, r.kind, 'holders') end
+        tell_first_of_kept(b)
         return 'released'
     end
     if e.state == HELD and ARGV[6] == '1' then r.current = math.max(0, r.current - e.permits) end
