@@ -87,7 +87,7 @@ std::string key_space::pattern(std::string_view prefix, bool condition) const {
 void append_group(command& to, std::string record) {
     to << record;
     auto const length = record.size();
-    for (std::string_view const suffix : {":claims", ":line", ":holders", ":bars", ":extra"}) {
+    for (std::string_view const suffix : {":claims", ":holders", ":bars", ":extra"}) {
         record.resize(length);
         record += suffix;
         to << record;

@@ -102,6 +102,8 @@ end
 local function obstacle(c, index, may_queue)
     local b = c.b
     if is_barred(b, c.e.id) then return refused('too_late') end
+    live(b)
+    first_waiter(b) -- a line that somebody deleted is none
     local alive = live(b)
     if not alive and c.kind == CONDITION then -- admits nobody by itself: also its first waiter waits
         make(b, c.kind, c.limit)
