@@ -35,16 +35,21 @@ if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
             local mine = now + lease
             ticket = ticket + 1
             local place = pack(PLACE, '#', ticket)
-            call('HSET', KEYS[3], id, pack(PLACE_AND_DETAILS, place, #ARGV[13], ARGV[13], ARGV[14]), place,
-                pack(WAITER, mine, lease, id, ARGV[8], '00', ARGV[10], now, now))
+            local details = pack(PLACE_AND_DETAILS, place, #ARGV[13], ARGV[13], ARGV[14])
+            local waiter = pack(WAITER, mine, lease, id, ARGV[8], '00', ARGV[10], now, now)
+            if waiters > 0 then
+                call('HSET', KEYS[3], id, details, place, waiter)
+            else
+                first, first_until = ticket, mine
+                call('HSET', KEYS[3], id, details, place, waiter, ANCHOR, '1')
+            end
             if mine > claims_until then
                 claims_until = mine + lease
-                call('PEXPIREAT', KEYS[3], math.ceil(claims_until / 1000) + 10000)
-                call('PEXPIREAT', KEYS[2], math.ceil(math.max(claims_until, expires) / 1000) + 10000)
+                local moment = string.format('%.0f', math.ceil(math.max(claims_until, expires) / 1000) + 10000)
+                call('PEXPIREAT', KEYS[3], moment)
+                call('PEXPIREAT', KEYS[2], moment)
             end
             if waiters == 0 then
-                first, first_until = ticket, mine
-                call('HSET', KEYS[3], ANCHOR, '1')
                 redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(holder, 1, 16),
                     'contended ' .. string.sub(holder, 18) .. ' ' .. seconds .. micros)
             end
