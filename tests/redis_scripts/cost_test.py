@@ -134,7 +134,7 @@ class Cost(Case):
         self.assertEqual(few, many)
 
     def test_server_time_of_a_rotation(self):
-        """Printed, not judged: microseconds of each call inside the server when the holder hands over and comes again."""
+        """Printed, not judged: microseconds inside the server when the holder hands over and comes again."""
         line = [self.claim(f"{number:016x}", fair=True, lease=30_000, info=b"x" * 100) for number in range(16)]
         for parties in (line[:1], line[:2], line):
             for it in parties:

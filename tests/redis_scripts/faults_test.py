@@ -87,7 +87,8 @@ class Faults(Case):
         for call in (lambda: self.store.submit(self.claim(name=b"new")),
                      lambda: self.store.submit(self.claim(), queue=True),
                      lambda: self.store.submit(self.claim(name=b"w"), queue=True),
-                     lambda: self.store.settle(first), lambda: self.store.renew(first), lambda: self.store.renew(second),
+                     lambda: self.store.settle(first), lambda: self.store.renew(first),
+                     lambda: self.store.renew(second),
                      lambda: self.store.settle(one), lambda: self.store.settle(writer), lambda: self.store.renew(two),
                      lambda: self.store.renew(late), lambda: self.store.evict(b"q"),
                      lambda: self.store.watch(ALICE, b"q"),
@@ -139,8 +140,8 @@ class Faults(Case):
         first, second, *_ = self.writers()
         self.link.delete(group(b"holdfast:", b"w")[1])
         self.link.set(group(b"holdfast:", b"w")[1], "theirs")
-        for call in (lambda: self.store.settle(first), lambda: self.store.settle(second), lambda: self.store.renew(second),
-                     lambda: self.store.submit(self.claim(name=b"w"), queue=True)):
+        for call in (lambda: self.store.settle(first), lambda: self.store.settle(second),
+                     lambda: self.store.renew(second), lambda: self.store.submit(self.claim(name=b"w"), queue=True)):
             self.assertChangesNothing("WRONGTYPE", call)
 
     def test_a_foreign_mark_in_a_hand_over(self):

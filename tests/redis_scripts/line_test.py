@@ -21,7 +21,7 @@ class Line(Case):
         return [it[0] for it in self.store.inspect(b"q")[6]]
 
     def assertTidy(self):
-        """Two fields for each that waits, the anchor, and at most the details of the holder and two ends of each gap."""
+        """Two fields for each that waits; besides, at most the details of the holder and the ends of gaps."""
         fields = self.link.hkeys(CLAIMS)
         waiters = len(self.waiting())
         self.assertEqual(sum(it[:1] == b"#" for it in fields), waiters)

@@ -74,7 +74,8 @@ end
 
 -- The record of a name of which nothing is known.
 --   declared, current, used: permits · waiters, fair: who waits, and how many of them are fair
---   first, ticket: the first and the last place in the line · first_until: the first lives until then, or longer
+--   first, ticket: the first and the last place in the line
+--   first_until: the first in the line is alive until then, or longer
 --   solo: the only holder; several are in `claims` and `holders`
 --   claims_until: the keys of claims and holders live at least so long
 --   *_soonest: nothing of the kind ends earlier · *_until: nothing of the kind ends later
@@ -85,10 +86,11 @@ local function blank_record(name)
             solo = false}
 end
 
--- Whether there is nothing to know but the only holder, its line and bars.
+-- Whether there is nothing to know but the only holder, its line and bars. Watches that are over are
+-- forgotten: their key goes by itself.
 local function is_solo(r)
     local e = r.solo
-    return e and e.state == HELD and r.cells == 0 and r.keep_until == 0 and r.watch_until == 0 and
+    return e and e.state == HELD and r.cells == 0 and r.keep_until == 0 and r.watch_until <= now and
         r.current == r.declared
 end
 
