@@ -7,7 +7,7 @@ local id, text = ARGV[3], call('GET', KEYS[2])
 
 if ARGV[5] == '0' and not text then return {now, 'gone'} end
 if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE then
-    local magic, waiters, fair, ticket, claims_until, first, _, bars_until, expires, _, _, how, _, holder =
+    local magic, waiters, fair, ticket, claims_until, first, _, bars_until, expires, _, _, how, detailed, holder =
         unpack_from(HEAD, text)
     local ours = magic == 'hf1s' and holder == id and expires > now and
         unpack_from('<I4c0', text, NAME_AT) == ARGV[2]
@@ -48,9 +48,15 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
                 call('PEXPIREAT', KEYS[3], math.ceil(claims_until / 1000) + 10000)
                 call('PEXPIREAT', KEYS[2], math.ceil(math.max(claims_until, bars_until) / 1000) + 10000)
             end
-            call('SETRANGE', KEYS[2], IN_LINE, pack(CHANGES, waiters - 1, fair - is_fair, ticket,
-                claims_until, first + 1, two_until, bars_until, expires, now, number, '00', 0, client,
-                '-', claim, now, lease, permits, is_fair, '0'))
+            local changes = pack(CHANGES, waiters - 1, fair - is_fair, ticket, claims_until, first + 1,
+                two_until, bars_until, expires, now, number, '00', 0, client, '-', claim, now, lease,
+                permits, is_fair, '0')
+            if detailed == 0 then
+                call('SETRANGE', KEYS[2], IN_LINE, changes)
+            else -- without the details of who goes
+                call('SET', KEYS[2], 'hf1s' .. changes ..
+                    string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]), 'KEEPTTL')
+            end
         else
             local details = string.sub(call('HGET', KEYS[3], client .. '-' .. claim) or '', DETAILS_AT)
             call('DEL', KEYS[3])
