@@ -19,6 +19,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
     -- The next usual case: others wait to hold the lock alone, and the first of them holds it now. All
     -- else that the rules look at (the dead, joining owners, readers, gaps) is left to them.
     local one, two, place, one_until, lease, client, claim, permits, its_how, is_fair
+    local moment = seconds .. micros
     local two_until, before = 0, {} -- the mark before; a table: it was not written
     if ours and waiters > 0 and how == '00' then
         place = pack(PLACE, '#', first)
@@ -29,12 +30,11 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
         one_until, lease, client, claim, permits, its_how, is_fair = unpack_from(HEIR, one)
         if two then two_until = unpack_from('<d', two) end
         if one_until > now and its_how == '00' and (not two or two_until > now) then
-            before = redis.pcall('SET', KEYS[1], seconds .. micros, 'GET')
+            before = redis.pcall('SET', KEYS[1], moment, 'GET')
         end
     end
     if type(before) ~= 'table' then
-        local number, moment = now, seconds .. micros
-        local number_text = moment
+        local number, number_text = now, moment
         if (tonumber(before or 0) or 0) >= now then
             number = before + 1
             number_text = string.format('%.0f', number)
