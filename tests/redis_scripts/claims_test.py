@@ -3,7 +3,7 @@
 import unittest
 
 from case import ALICE, BOB, CAROL, Case
-from store import CONDITION, EXCLUSIVE, LATCH, LOCK, PERMITS, SEMAPHORE, SHARED, group
+from store import CONDITION, EXCLUSIVE, LATCH, LOCK, LONG, PERMITS, SEMAPHORE, SHARED, group
 
 
 class Exclusive(Case):
@@ -91,6 +91,51 @@ class Exclusive(Case):
         self.assertEqual(self.store.renew(two)[0], "alive")
         self.assertEqual(self.store.settle(two), "released")
         self.assertNothingLeft()
+
+    def test_who_comes_to_stand_before_a_kept_hold_is_told(self):
+        holder, *waiters = [self.claim(client * 16) for client in "abcdef"]
+        ears = [self.ear(client * 16) for client in "bcdef"]
+        for it in (holder, *waiters):
+            self.store.submit(it, queue=True)
+
+        def assertTold(who):
+            hint = [f"changed {LOCK} {self.store.now} 1 qholders"]
+            for place, ear in enumerate(ears):
+                heard = [text for text in self.told(ear) if not text.startswith("gone")]
+                self.assertEqual(heard, hint if place == who else [], f"{place} of {who}")
+
+        self.store.settle(holder, keep_for=LONG)
+        assertTold(0)
+        self.store.settle(waiters[2])
+        assertTold(None)  # the first is the same
+        self.store.settle(waiters[0])
+        assertTold(1)
+        self.store.evict(b"q", waiters[1].id)
+        assertTold(3)
+        self.store.evict(b"q", waiters[4].id)
+        assertTold(None)
+
+    def test_who_stands_behind_one_that_died_before_a_kept_hold_is_told(self):
+        holder, dead, alive = self.claim(), self.claim(lease=20), self.claim(BOB)
+        ear = self.ear(BOB)
+        for it in (holder, dead, alive):
+            self.store.submit(it, queue=True)
+        end = self.store.now + 20_000
+        self.store.settle(holder, keep_for=LONG)
+        self.store.wait_past(end)
+        self.store.renew(alive)
+        self.assertEqual(self.told(ear), [f"changed {LOCK} {self.store.now} 1 qholders"])
+
+    def test_who_stays_behind_before_kept_permits_is_told(self):
+        how = {"kind": SEMAPHORE, "mode": PERMITS, "limit": 3, "fair": True}
+        kept, one, small = self.claim(permits=2, **how), self.claim(**how), self.claim(**how)
+        large = self.claim(BOB, permits=2, **how)
+        ear = self.ear(BOB)
+        for it in (kept, one, small, large):
+            self.store.submit(it, queue=True)
+        self.store.settle(kept, keep_for=LONG // 2)
+        self.store.settle(one)
+        self.assertEqual(self.told(ear), [f"changed {SEMAPHORE} {self.store.now} 1 qholders"])
 
     def test_kinds_of_one_name(self):
         self.store.submit(self.claim())

@@ -63,10 +63,10 @@ class Cost(Case):
         self.assertLessEqual(sum(few.values()), most)
 
     def test_hand_over(self):
-        self.assertSame(lambda holder, crowd: self.store.settle(holder), 10)
+        self.assertSame(lambda holder, crowd: self.store.settle(holder), 7)
 
     def test_fair_hand_over(self):
-        self.assertSame(lambda holder, crowd: self.store.settle(holder), 10, fair=True)
+        self.assertSame(lambda holder, crowd: self.store.settle(holder), 7, fair=True)
 
     def test_hand_over_to_an_owner_that_joins(self):
         def owned(waiters):
@@ -85,10 +85,10 @@ class Cost(Case):
         self.assertSame(lambda holder, crowd: self.store.settle(holder), 10, kind=SEMAPHORE, mode=PERMITS, limit=1)
 
     def test_a_waiter_arrives(self):
-        self.assertSame(lambda holder, crowd: self.store.submit(self.claim(), queue=True), 9)
+        self.assertSame(lambda holder, crowd: self.store.submit(self.claim(), queue=True), 5)
 
     def test_a_waiter_renews(self):
-        self.assertSame(lambda holder, crowd: self.store.renew(crowd[5]), 7)
+        self.assertSame(lambda holder, crowd: self.store.renew(crowd[5]), 6)
 
     def test_a_waiter_withdraws(self):
         self.assertSame(lambda holder, crowd: self.store.settle(crowd[5]), 8)
@@ -109,6 +109,61 @@ class Cost(Case):
             few, many = self.holding(8, call), self.holding(1000, call)
             print(what, sum(few.values()), few)
             self.assertEqual(few, many, what)
+
+    def test_a_waiter_withdraws_beside_others_that_did(self):
+        def withdraw(holder, crowd):
+            self.store.settle(crowd[5])
+        def after_others(waiters):
+            def call(holder, crowd):
+                for it in (*crowd[1:5], *crowd[6:waiters - 1]):
+                    self.store.settle(it)
+                self.link.config_resetstat()
+                withdraw(holder, crowd)
+            return self.after(waiters, call)
+        few, many = after_others(8), after_others(500)
+        self.assertEqual(few, many)
+        self.assertLessEqual(sum(many.values()), 8)
+
+    def test_the_first_leaves_before_a_wide_gap(self):
+        def call(holder, crowd):
+            for it in crowd[1:-1]:
+                self.store.settle(it)
+            self.link.config_resetstat()
+            self.store.settle(holder)
+        few, many = self.after(8, call), self.after(500, call)
+        self.assertEqual(few, many)
+
+    def test_server_time_of_a_rotation(self):
+        """Printed, not judged: microseconds inside the server when the holder hands over and comes again."""
+        line = [self.claim(f"{number:016x}", fair=True, lease=30_000, info=b"x" * 100) for number in range(16)]
+        for parties in (line[:1], line[:2], line):
+            for it in parties:
+                self.store.submit(it, queue=True)
+            best = min(self.rotation(parties) for _ in range(5))
+            print(f"{len(parties)} in rotation: {best:.1f} us per call")
+            for it in parties:
+                self.store.settle(it)
+
+    def rotation(self, parties):
+        server, pipe = self.link, self.link.pipeline(transaction=False)
+        self.link.config_resetstat()
+        self.store.link = self.Later(pipe)
+        for it in parties * (400 // len(parties)):
+            self.store.settle(it)
+            self.store.submit(it, queue=True)
+        pipe.execute()
+        self.store.link = server
+        return server.info("commandstats")["cmdstat_evalsha"]["usec_per_call"]
+
+    class Later:
+        """Collects calls; their replies are not looked at."""
+
+        def __init__(self, pipe):
+            self.pipe = pipe
+
+        def evalsha(self, *call):
+            self.pipe.evalsha(*call)
+            return [0, b""]
 
     def test_a_hand_over_is_told_to_one_client(self):
         self.assertEqual(self.after(1000, lambda holder, crowd: self.store.settle(holder))["publish"], 1)

@@ -31,6 +31,13 @@ class Faults(Case):
             self.store.submit(it, queue=True)
         return claims
 
+    def writers(self, name=b"w"):
+        """One holds, three wait: the fast paths."""
+        claims = [self.claim(name=name, fair=True) for _ in range(4)]
+        for it in claims:
+            self.store.submit(it, queue=True)
+        return claims
+
     def load(self):
         """All scripts are known before memory ends."""
         for it in ("submit", "settle", "renew", "convert", "adjust", "swap", "watch", "evict"):
@@ -57,13 +64,31 @@ class Faults(Case):
         self.assertEqual(self.store.renew(late)[0], "alive")
         self.assertEqual(self.store.evict(b"q"), 2)
 
+    def test_out_of_memory_a_line_goes_on(self):
+        self.load()
+        line, alone = self.writers(), self.claim(name=b"alone")
+        self.store.submit(alone)
+        self.link.config_set("maxmemory", 1)
+        self.assertChangesNothing("OOM", self.store.submit, self.claim(name=b"w"), queue=True)
+        self.assertChangesNothing("OOM", self.store.submit, self.claim(name=b"alone"), queue=True)
+        self.assertEqual(self.store.settle(line[2]), "released")
+        for it in (line[0], line[1], line[3]):
+            self.assertEqual(self.store.renew(it)[0], "alive")
+            self.assertEqual(self.store.settle(it), "released")
+        self.store.settle(alone)
+        self.assertNothingLeft()
+
     def test_a_replica_refuses_and_changes_nothing(self):
         self.load()
+        first, second, *_ = self.writers()
         one, two, writer, late = self.crowd()
         self.store.swap(b"cell", 0, b"1", operation="1")
         self.link.execute_command("REPLICAOF", "127.0.0.1", "1")
         for call in (lambda: self.store.submit(self.claim(name=b"new")),
                      lambda: self.store.submit(self.claim(), queue=True),
+                     lambda: self.store.submit(self.claim(name=b"w"), queue=True),
+                     lambda: self.store.settle(first), lambda: self.store.renew(first),
+                     lambda: self.store.renew(second),
                      lambda: self.store.settle(one), lambda: self.store.settle(writer), lambda: self.store.renew(two),
                      lambda: self.store.renew(late), lambda: self.store.evict(b"q"),
                      lambda: self.store.watch(ALICE, b"q"),
@@ -88,7 +113,7 @@ class Faults(Case):
             self.assertChangesNothing(words, self.store.evict, b"q")
 
     def test_a_foreign_key_in_the_place_of_another(self):
-        _, claims, line, holders, bars, extra = group(b"holdfast:", b"q")
+        _, claims, holders, bars, extra = group(b"holdfast:", b"q")
         one = self.claim()
         later = self.store.time() + 10**9
         self.link.set(bars, "theirs")
@@ -101,7 +126,7 @@ class Faults(Case):
         self.assertChangesNothing("WRONGTYPE", self.store.watch, ALICE, b"q")
         self.assertChangesNothing("WRONGTYPE", self.store.swap, b"q", 0, b"1", kind=LOCK, operation="1")
         self.assertChangesNothing("WRONGTYPE", self.store.read, b"q", LATCH)
-        for key in (claims, line, holders):
+        for key in (claims, holders):
             self.link.flushall()
             crowd = self.crowd()
             self.link.delete(key)
@@ -110,6 +135,25 @@ class Faults(Case):
                 for it in crowd[:2]:
                     self.assertChangesNothing("WRONGTYPE", self.store.settle, it)
                 self.assertChangesNothing("WRONGTYPE", self.store.submit, self.claim(), queue=True)
+
+        self.link.flushall()
+        first, second, *_ = self.writers()
+        self.link.delete(group(b"holdfast:", b"w")[1])
+        self.link.set(group(b"holdfast:", b"w")[1], "theirs")
+        for call in (lambda: self.store.settle(first), lambda: self.store.settle(second),
+                     lambda: self.store.renew(second), lambda: self.store.submit(self.claim(name=b"w"), queue=True)):
+            self.assertChangesNothing("WRONGTYPE", call)
+
+    def test_a_foreign_mark_in_a_hand_over(self):
+        first, second, *_ = self.writers()
+        self.link.delete(self.store.mark)
+        self.link.rpush(self.store.mark, "theirs")
+        self.assertChangesNothing("WRONGTYPE", self.store.settle, first)
+        self.link.delete(self.store.mark)
+        self.link.set(self.store.mark, first_mark := 1 << 52)
+        self.assertEqual(self.store.settle(first), "released")
+        self.assertEqual(self.store.renew(second)[1], first_mark + 1)  # a mark ahead of the clock goes on rising
+        self.assertEqual(int(self.link.get(self.store.mark)), first_mark + 1)
 
     def test_a_foreign_mark(self):
         self.link.rpush(self.store.mark, "theirs")
@@ -142,6 +186,10 @@ class Faults(Case):
         self.addCleanup(lean.close)
         lean.connection_pool.connection_kwargs.update(username="lean", password="x")
         self.store.link = lean
+        line = self.writers()
+        self.store.renew(line[0])
+        for it in (line[2], line[0], line[1], line[3]):
+            self.store.settle(it)
         one, two, writer, late = self.crowd()
         self.store.watch(BOB, b"q")
         self.store.settle(one, bar_until=self.store.now + 10**6)

@@ -61,6 +61,7 @@ class Name:
 class Model:
     def __init__(self):
         self.names, self.bars, self.mark, self.now, self.notices = {}, {}, 0, 0, []
+        self.first_left = False
 
     def tell(self, id, word, rest):
         self.notices.append((id[:16], f"{word} {id[17:]} {rest}"))
@@ -107,9 +108,22 @@ class Model:
                         self.let_in(name, it, first.number)
         if name.kind == CONDITION and not name.line:
             name.current = min(name.current, name.used)
+        first_left, self.first_left = self.first_left, False
+        if first_left and name.holders and name.soonest().kept:
+            self.tell_first_of_kept(name)
+
+    def leave_line(self, name, entry):
+        self.first_left = self.first_left or name.line[0] is entry
+        name.line.remove(entry)
+
+    def tell_first_of_kept(self, name):
+        if name.line:
+            first = name.line[0]
+            text = f"changed {name.kind} {self.now} {len(first.claim.name)} {first.claim.name.decode()}holders"
+            self.notices.append((first.id[:16], text))
 
     def let_in(self, name, entry, number):
-        name.line.remove(entry)
+        self.leave_line(name, entry)
         entry.held, entry.number, entry.since, entry.began = True, number, self.now, self.now
         entry.expires = self.now + entry.claim.lease * 1000
         name.holders[entry.id] = entry
@@ -121,7 +135,7 @@ class Model:
             name.count(entry, -1)
             del name.holders[entry.id]
         else:
-            name.line.remove(entry)
+            self.leave_line(name, entry)
         if why and not entry.kept:
             self.tell(entry.id, "gone", f"{self.now} {why}")
 
@@ -202,9 +216,7 @@ class Model:
             return "released"
         if entry.held and keep_for:
             entry.kept, entry.expires = True, self.now + keep_for * 1000
-            if name.line:
-                text = f"changed {name.kind} {self.now} {len(claim.name)} {claim.name.decode()}holders"
-                self.notices.append((name.line[0].id[:16], text))
+            self.tell_first_of_kept(name)
             return "released"
         if entry.held and consume:
             name.current = max(0, name.current - entry.permits)
@@ -268,6 +280,6 @@ class Model:
         if name is None:
             return ["none"]
         holders = sorted(name.holders.values(), key=lambda it: (it.since, it.number, it.id))
-        describe = lambda it: [it.id, it.number, it.mode, it.permits, it.since, it.expires, ""]
+        describe = lambda it: [it.id, it.number, it.mode, it.permits, it.since, it.expires, it.claim.info.decode()]
         return ["name", claim.name.decode(), name.kind, name.current, "", list(map(describe, holders)),
                 list(map(describe, name.line))]

@@ -27,6 +27,7 @@ class Against(Case):
         self.hearing.psubscribe("holdfast:client:*")
         self.hearing.get_message(timeout=5)
         self.claims, self.made = [], 0
+        self.to_holder = 0  # how often the one that holds is chosen
 
     def heard(self):
         self.link.publish("holdfast:client:end", b"")
@@ -47,15 +48,21 @@ class Against(Case):
         del self.claims[:-30]
         return claim
 
+    def holder(self):
+        holding = [it.claim for name in self.model.names.values() for it in name.holders.values()]
+        return self.random.choice(holding) if holding else None
+
     def step(self, make):
         pick, store, model = self.random.choice, self.store, self.model
         claim = self.fresh(make) if not self.claims or self.random.random() < 0.3 else pick(self.claims)
+        if self.random.random() < self.to_holder:
+            claim = self.holder() or claim
         verb = pick(["submit"] * 6 + ["settle"] * 5 + ["renew"] * 3 + ["convert", "adjust", "evict", "inspect"])
         if verb == "submit":
             arguments = (pick([True, True, False]),)
             reply = store.submit(claim, queue=arguments[0])
         elif verb == "settle":
-            keep_for = pick([0] * 12 + [1, 3])
+            keep_for = pick([0] * 11 + [1, 3, 30])
             bar = pick([0] * 6 + [store.time() + pick([-1, 500, 2000])])
             arguments = (keep_for, bar, pick([False] * 5 + [True]))
             reply = store.settle(claim, *arguments)
@@ -109,6 +116,16 @@ class Against(Case):
         def make(id, lease):
             return Claim(id, self.random.choice([b"x", b"y"]), LOCK, self.random.choice([EXCLUSIVE, EXCLUSIVE, SHARED]),
                          fair=self.random.random() < 0.5, lease=lease)
+        self.compare(make)
+
+    def test_hand_over_along_a_line(self):
+        """Mostly what the fast paths do, with a little of all that they must leave to the rules."""
+        self.to_holder = 0.3
+
+        def make(id, lease):
+            return Claim(id, b"x", LOCK, SHARED if self.random.random() < 0.03 else EXCLUSIVE, lease=lease,
+                         fair=self.random.random() < 0.8, joins=self.random.random() < 0.03, owner="m",
+                         info=f"5:label,{self.made}".encode())
         self.compare(make)
 
     def test_owners_that_join(self):

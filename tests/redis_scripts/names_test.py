@@ -25,7 +25,7 @@ class Names(Case):
         found = set()
         for space in (b"name", b"condition"):
             for key in self.link.scan_iter(match=escape(self.store.prefix) + space + b":{" + wanted + b"*}"):
-                group_keys = [key] + [key + it for it in (b":claims", b":line", b":holders", b":bars", b":extra")]
+                group_keys = [key] + [key + it for it in (b":claims", b":holders", b":bars", b":extra")]
                 reply = self.store.run("inspect", [self.store.mark, *group_keys], self.store.prefix, b"")
                 if reply[0] == "name" and reply[1].encode("utf-8", "surrogateescape").startswith(prefix):
                     found.add(reply[1].encode("utf-8", "surrogateescape"))

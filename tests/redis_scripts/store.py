@@ -33,7 +33,7 @@ def tag(name):
 
 def group(prefix, name, condition=False):
     record = prefix + (b"condition:{" if condition else b"name:{") + tag(name) + b"}"
-    return [record] + [record + suffix for suffix in (b":claims", b":line", b":holders", b":bars", b":extra")]
+    return [record] + [record + suffix for suffix in (b":claims", b":holders", b":bars", b":extra")]
 
 
 @dataclass

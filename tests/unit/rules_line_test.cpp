@@ -115,6 +115,54 @@ TEST_F(rules_test, an_owner_that_does_not_join_waits_like_others) {
     wait_in_line(claim(owned, 2));
 }
 
+TEST_F(rules_test, who_comes_to_stand_before_a_kept_hold_is_told) {
+    auto const holder = claim(lock("n", ordering::fair, 10s));
+    auto const dead = claim(lock("n", ordering::fair, 1s), 2);
+    std::vector<seam::claim> waiters;
+    take(holder);
+    wait_in_line(dead);
+    for (std::uint64_t client = 3; client < 8; ++client) {
+        waiters.push_back(claim(lock("n", ordering::fair, 10s), client));
+        wait_in_line(waiters.back());
+    }
+    auto const expect_told = [&](std::uint64_t client) {
+        ASSERT_EQ(told<seam::changed>(), 1U);
+        EXPECT_EQ(notices.back().to, seam::client_id{client});
+    };
+    settle(holder, 5s);
+    expect_told(2);
+    settle(waiters[1]);
+    EXPECT_TRUE(notices.empty()) << "the first is the same";
+    now += 1s;
+    EXPECT_EQ(renew(waiters[4]).now, status::waiting);
+    expect_told(3);  // the first has died
+    settle(waiters[0]);
+    expect_told(5);  // withdrawn
+    ask(seam::evict{.name = "n", .only = waiters[2].id});
+    expect_told(6);
+    now += 4s;
+    EXPECT_EQ(renew(waiters[3]).now, status::alive);
+    settle(waiters[3]);
+    EXPECT_EQ(told<seam::changed>(), 0U) << "nothing is kept any more";
+}
+
+TEST_F(rules_test, who_stays_behind_before_kept_permits_is_told) {
+    auto const kept = claim(permits(2, 3));
+    auto const one = claim(permits(1, 3));
+    auto const small = claim(permits(1, 3, ordering::fair), 2);
+    auto const large = claim(permits(2, 3, ordering::fair), 3);
+    take(kept);
+    take(one);
+    wait_in_line(small);
+    wait_in_line(large);
+    settle(kept, 500ms);
+    settle(one);
+    EXPECT_EQ(handed_over(), std::vector{small.id});
+    ASSERT_EQ(told<seam::changed>(), 1U);
+    EXPECT_EQ(notices.back().to, seam::client_id{3});
+    EXPECT_EQ(renew(large).blocked_for, 500ms);
+}
+
 TEST_F(rules_test, watchers_learn_that_a_name_is_free) {
     auto const holder = claim(lock());
     ask(seam::watch{{lock_kind::lock, "n", seam::holders_part}}, 7);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::stores::lease {
@@ -171,9 +172,7 @@ seam::ending rules::end_one(seam::claim const& subject, seam::settle const& how)
         found->kept = true;
         found->expires = now_ + how.keep_for;
         books_.save(*record, *found);
-        // It ends at another time than the first in the line was told.
-        if (auto const* const next = books_.first_waiter(*record))
-            tell(next->who->id, seam::changed{{record->kind, record->name, seam::holders_part}});
+        tell_first_of_kept(*record);
         return seam::ending::released;
     }
     if (found->held && how.consume) record->current -= std::min(record->current, found->permits);
@@ -310,11 +309,27 @@ void rules::move_line(name_record& record) {
         record.kind == lock_kind::condition && record.waiters == 0 && record.current > record.used;
     if (unheard) record.current = record.used;
     if (granted_any || unheard) books_.save(record);
+    if (!std::exchange(first_left_, false)) return;
+    auto const* const holder = books_.soonest_holder(record);
+    if (holder != nullptr && holder->kept) tell_first_of_kept(record);
+}
+
+// Before a waiter leaves, held or ended.
+void rules::leaves_line(name_record& record, entry const& waiter) {
+    if (books_.first_waiter(record) == &waiter) first_left_ = true;
+    --record.waiters;
+    if (waiter.subject.spec->order == ordering::fair) --record.fair_waiters;
+}
+
+// What is kept ends at a time that nobody renews and no release announces. The first in the line is
+// told to ask for it: when what stands before it becomes kept, and when it comes to stand there.
+void rules::tell_first_of_kept(name_record& record) {
+    if (auto const* const first = books_.first_waiter(record))
+        tell(first->who->id, seam::changed{{record.kind, record.name, seam::holders_part}});
 }
 
 void rules::let_in(name_record& record, entry& next, seam::sequence number) {
-    --record.waiters;
-    if (next.subject.spec->order == ordering::fair) --record.fair_waiters;
+    leaves_line(record, next);
     next.held = true;
     next.number = number;
     next.since = next.began = now_;
@@ -340,12 +355,10 @@ void rules::let_joiners_in(name_record& record, entry const& first) {
 // `why` is told to the claim's client; nullptr when the client itself asked for the end.
 void rules::end(name_record& record, entry& ended, char const* why) {
     if (ended.tether != nullptr) ended.tether->revoke(ended.generation);
-    if (ended.held) {
+    if (ended.held)
         count_held(record, ended, -1);
-    } else {
-        --record.waiters;
-        if (ended.subject.spec->order == ordering::fair) --record.fair_waiters;
-    }
+    else
+        leaves_line(record, ended);
     if (why != nullptr && !ended.kept) tell(ended.who->id, seam::claim_gone{ended.subject.id, why});
     bool const held = ended.held;
     books_.remove(record, ended);

@@ -72,12 +72,15 @@ private:
     void tidy(name_record& record);
     void tell(seam::client_id to, seam::notice what);
     void tell_of_holders(name_record const& record);
+    void leaves_line(name_record& record, entry const& waiter);
+    void tell_first_of_kept(name_record& record);
     void tell_watchers(seam::cell_key const& key);
 
     ledger& books_;
     seam::store_time now_;
     std::shared_ptr<seam::identity const> self_;
     std::vector<directed_notice>& notices_;
+    bool first_left_{false};  ///< the line that is moved next has another first waiter than before
 };
 
 }  // namespace holdfast::stores::lease

@@ -88,7 +88,7 @@ std::string key_space::pattern(std::string_view prefix, bool condition) const {
 }
 
 void append_group(command& to, std::string_view record) {
-    for (std::string_view const suffix : {"", ":claims", ":line", ":holders", ":bars", ":extra"})
+    for (std::string_view const suffix : {"", ":claims", ":holders", ":bars", ":extra"})
         to.append(record, suffix);
 }
 

@@ -69,7 +69,7 @@ private:
 };
 
 /// How many keys a record and what hangs on it are.
-inline constexpr unsigned group_size = 6;
+inline constexpr unsigned group_size = 5;
 
 /// Appends a record's key and those of all that hangs on it, in the scripts' order.
 void append_group(command& to, std::string_view record);

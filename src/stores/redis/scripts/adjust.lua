@@ -1,5 +1,5 @@
 -- Declares a semaphore and reads or sets its current limit; or wakes those who wait at a condition.
--- Reads: record; claims, line, holders, mark where somebody waits.
+-- Reads: record; claims, holders, mark where somebody waits.
 -- Writes: record; what those need who hold now.
 -- Publishes: granted to those who hold now; what time has ended; changed.
 --@include solo

@@ -1,12 +1,12 @@
 -- Included behind `books`: writes what was changed, removals first, each key once, then publishes.
 -- Only `finish` is called from outside; behind it nothing is judged any more.
--- Reads: extra. Writes: mark, record, claims, line, holders, bars, extra. Publishes: all notices.
+-- Reads: extra. Writes: mark, record, claims, holders, bars, extra. Publishes: all notices.
 
 local BATCH = 1000 -- arguments of one command: Lua's stack is finite
 
 local function all(command, key, list)
     for first = 1, #list, BATCH do
-        redis.call(command, key, unpack(list, first, math.min(first + BATCH - 1, #list)))
+        call(command, key, unpack(list, first, math.min(first + BATCH - 1, #list)))
     end
 end
 
@@ -34,52 +34,58 @@ end
 
 -- Returns whether anything was removed.
 local function write_removals(b)
-    local fresh = {}
-    if b.fresh_line then table.insert(fresh, b.line) else remove_all('ZREM', b.line, b.left) end
+    local fresh, spread = {}, is_spread(b.r)
     if b.fresh_holders then table.insert(fresh, b.holders) else remove_all('ZREM', b.holders, b.over) end
-    if b.fresh_claims then table.insert(fresh, b.claims) else remove_all('HDEL', b.claims, b.dropped) end
+    if spread and b.spread then
+        for name, text in pairs(b.gaps) do
+            if not text then b.dropped[name] = true end
+        end
+        remove_all('HDEL', b.claims, b.dropped)
+    elseif spread or b.spread then
+        table.insert(fresh, b.claims)
+    end
     remove_all('HDEL', b.extra, b.unset)
-    if #fresh > 0 then redis.call('DEL', unpack(fresh)) end
-    return #fresh > 0 or next(b.left) or next(b.over) or next(b.dropped) or next(b.unset)
+    if #fresh > 0 then call('DEL', unpack(fresh)) end
+    return #fresh > 0 or next(b.over) or next(b.dropped) or next(b.unset)
 end
 
 local function write_claims(b)
-    local claims, line, ends = {}, {}, {}
+    local claims, ends = {}, {}
+    local function put(name, text)
+        table.insert(claims, name)
+        table.insert(claims, text)
+    end
+    if not b.spread then put(ANCHOR, '1') end
     for id, e in pairs(b.put) do
-        table.insert(claims, id)
-        table.insert(claims, cmsgpack.pack(pack_entry(e)))
+        local place = e.ticket and place_of(e.ticket)
+        put(id, place and place .. pack_details(e) or pack_holder(e))
+        if place then put(place, pack_waiter(e)) end
     end
     for owner, list in pairs(b.lists) do
-        if #list > 0 then
-            table.insert(claims, '@' .. owner)
-            table.insert(claims, cmsgpack.pack(list))
-        end
+        if #list > 0 then put('@' .. owner, cmsgpack.pack(list)) end
     end
-    for id, ticket in pairs(b.queue) do
-        table.insert(line, ticket)
-        table.insert(line, id)
+    for name, text in pairs(b.gaps) do
+        if text then put(name, text) end
     end
     for id, e in pairs(b.ends) do
         table.insert(ends, e.expires)
         table.insert(ends, id)
     end
     all('HSET', b.claims, claims)
-    all('ZADD', b.line, line)
     all('ZADD', b.holders, ends)
-    if b.stretch or b.fresh_line or b.fresh_holders or b.fresh_claims then
+    if b.stretch or b.fresh_holders or not b.spread then
         local moment = expiry(b.r.claims_until)
-        redis.call('PEXPIREAT', b.claims, moment)
-        if b.r.waiters > 0 then redis.call('PEXPIREAT', b.line, moment) end
-        if not b.r.solo then redis.call('PEXPIREAT', b.holders, moment) end
+        call('PEXPIREAT', b.claims, moment)
+        if not b.r.solo then call('PEXPIREAT', b.holders, moment) end
     end
 end
 
 local function write_extra(b)
     local r = b.r
     if b.bar then
-        redis.call('ZREMRANGEBYSCORE', b.bars, '-inf', now)
-        redis.call('ZADD', b.bars, 'GT', b.bar.moment, b.bar.id)
-        redis.call('PEXPIREAT', b.bars, expiry(r.bars_until))
+        call('ZREMRANGEBYSCORE', b.bars, '-inf', now)
+        call('ZADD', b.bars, 'GT', b.bar.moment, b.bar.id)
+        call('PEXPIREAT', b.bars, expiry(r.bars_until))
     end
     if next(b.set) then
         local list = {}
@@ -88,7 +94,7 @@ local function write_extra(b)
             table.insert(list, text)
         end
         all('HSET', b.extra, list)
-        redis.call('PEXPIREAT', b.extra, expiry(math.max(r.cells_until, r.watch_until)))
+        call('PEXPIREAT', b.extra, expiry(math.max(r.cells_until, r.watch_until)))
     end
 end
 
@@ -97,32 +103,33 @@ local function write(b, grows)
     if is_empty(r) then
         if r.bars_until <= now and r.watch_until <= now then
             if b.text then
-                redis.call('DEL', b.record, b.claims, b.line, b.holders, b.bars, b.extra)
+                call('DEL', b.record, b.claims, b.holders, b.bars, b.extra)
             end
             return
         end
         local rest = blank_record(r.name)
         rest.bars_until, rest.watch_until, rest.watch_soonest = r.bars_until, r.watch_until, r.watch_soonest
         b.r, r = rest, rest
-        b.put, b.lists, b.queue, b.ends = {}, {}, {}, {}
+        b.put, b.lists, b.gaps, b.ends = {}, {}, {}, {}
     elseif not is_spread(r) then
         r.claims_until = 0
     end
-    local removed = write_removals(b)
     local text = pack_record(r)
+    if b.lent and text ~= b.before and not b.put[b.lent] then b.dropped[b.lent] = true end
+    local removed = write_removals(b)
     -- A server out of memory lets a script go on that began with a command that needs none: what
     -- does not grow must not fail there.
-    if not removed and not grows and b.text and (text ~= b.text or next(b.put)) then
-        redis.call('PEXPIREAT', b.record, expiry(record_until(r)))
+    if not removed and not grows and b.text and (text ~= b.before or next(b.put)) then
+        call('PEXPIREAT', b.record, expiry(record_until(r)))
     end
     if drawn then
-        redis.call('SET', KEYS[1], mark)
+        call('SET', KEYS[1], mark)
         drawn = false
     end
     if is_spread(r) then write_claims(b) end
     write_extra(b)
-    if text ~= b.text then
-        redis.call('SET', b.record, text, 'PXAT', expiry(record_until(r)))
+    if text ~= b.before then
+        call('SET', b.record, text, 'PXAT', expiry(record_until(r)))
     end
 end
 

@@ -9,15 +9,58 @@ local function refused(why, blocked_for, index, detail)
     return {now, 'refused', why, blocked_for or 0, index or 0, detail or 0}
 end
 
-local function pack_entry(e)
-    return {e.id, e.mode, e.permits, e.state, e.number, e.since, e.began, e.expires, e.lease,
-            e.fair, e.joins, e.owner, e.info}
+-- When a key may go that is needed until `moment`, in milliseconds. Later by 10 s, so that those who
+-- come soon after the end of a lease still find out whose it was.
+local function expiry(moment)
+    return math.ceil(moment / 1000) + 10000
 end
 
-local function unpack_entry(a)
+-- The field of `claims` for a place in the line.
+local function place_of(ticket)
+    return pack(PLACE, '#', ticket)
+end
+
+-- One of several holders, as `claims` has it.
+local function pack_holder(e)
+    return cmsgpack.pack({e.id, e.mode, e.permits, e.state, e.number, e.since, e.began, e.expires, e.lease,
+                          e.fair, e.joins, e.owner, e.info})
+end
+
+local function unpack_holder(text)
+    local a = cmsgpack.unpack(text)
     return {id = a[1], mode = a[2], permits = a[3], state = a[4], number = a[5], since = a[6],
             began = a[7], expires = a[8], lease = a[9], fair = a[10], joins = a[11], owner = a[12],
             info = a[13]}
+end
+
+local function flag(value)
+    return value and '1' or '0'
+end
+
+local function pack_waiter(e)
+    return pack(WAITER, e.expires, e.lease, e.id, e.permits, e.mode .. flag(e.joins), flag(e.fair),
+        e.since, e.began)
+end
+
+local function pack_details(e)
+    return pack(DETAILS, #e.owner, e.owner, e.info)
+end
+
+-- `details`: a text that ends in them, from byte `at` on; false when they are lost.
+local function add_details(e, details, at)
+    e.owner, e.info = '', ''
+    if not details or #details < at + 3 then return end
+    local owner, rest = unpack_from('<I4c0', details, at)
+    e.owner, e.info = owner, string.sub(details, rest)
+end
+
+local function unpack_waiter(text, ticket, details)
+    local e = {state = 0, number = 0, ticket = ticket}
+    local how, fair
+    e.expires, e.lease, e.id, e.permits, how, fair, e.since, e.began = unpack_from(WAITER, text)
+    e.mode, e.joins, e.fair = tonumber(string.sub(how, 1, 1)), string.sub(how, 2) == '1', fair == '1'
+    add_details(e, details, DETAILS_AT)
+    return e
 end
 
 -- The claim whose arguments begin with its id at ARGV[at], as an entry that arrives now.
@@ -31,43 +74,55 @@ end
 
 -- The record of a name of which nothing is known.
 --   declared, current, used: permits · waiters, fair: who waits, and how many of them are fair
---   ticket: the last place in the line · solo: the only holder; several are in `claims` and `holders`
---   claims_until: the keys of claims, line and holders live at least so long
+--   first, ticket: the first and the last place in the line
+--   first_until: the first in the line is alive until then, or longer
+--   solo: the only holder; several are in `claims` and `holders`
+--   claims_until: the keys of claims and holders live at least so long
 --   *_soonest: nothing of the kind ends earlier · *_until: nothing of the kind ends later
 local function blank_record(name)
     return {name = name, kind = 0, declared = 0, current = 0, used = 0, holders = 0, waiters = 0,
-            fair = 0, shared = false, keep_until = 0, claims_until = 0, ticket = 0, cells = 0,
+            fair = 0, shared = false, keep_until = 0, claims_until = 0, ticket = 0, first = 0, first_until = 0, cells = 0,
             cells_soonest = 0, cells_until = 0, bars_until = 0, watch_soonest = 0, watch_until = 0,
             solo = false}
 end
 
--- Whether there is nothing to know but the only holder.
+-- Whether there is nothing to know but the only holder, its line and bars. Watches that are over are
+-- forgotten: their key goes by itself.
 local function is_solo(r)
     local e = r.solo
-    return e and e.state == HELD and r.waiters == 0 and r.cells == 0 and r.keep_until == 0 and
-        r.bars_until == 0 and r.watch_until == 0 and r.current == r.declared
+    return e and e.state == HELD and r.cells == 0 and r.keep_until == 0 and r.watch_until <= now and
+        r.current == r.declared
+end
+
+local function pack_solo(r)
+    local e = r.solo
+    if r.waiters == 0 then r.ticket, r.claims_until, r.first, r.first_until = 0, 0, 0, 0 end
+    return pack(SOLO_AND_DETAILS, 'hf1s', r.waiters, r.fair, r.ticket, r.claims_until, r.first,
+        r.first_until, r.bars_until, e.expires, e.began, e.number, r.kind, e.mode, 1, e.id, e.since,
+        e.lease, e.permits, flag(e.fair), flag(e.joins), r.declared, #r.name, r.name,
+        #e.owner, e.owner, e.info)
 end
 
 local function pack_record(r)
-    if is_solo(r) then
-        local e = r.solo
-        return solo_text(e.id, e.expires, e.began, e.number, e.since, cmsgpack.pack({r.name, r.kind,
-            r.declared, e.mode, e.permits, e.lease, e.fair, e.joins, e.owner, e.info}))
-    end
+    if is_solo(r) then return pack_solo(r) end
     return 'hf1f' .. cmsgpack.pack({r.name, r.kind, r.declared, r.current, r.used, r.holders, r.waiters,
-        r.fair, r.shared, r.keep_until, r.claims_until, r.ticket, r.cells, r.cells_soonest,
-        r.cells_until, r.bars_until, r.watch_soonest, r.watch_until, r.solo and pack_entry(r.solo)})
+        r.fair, r.shared, r.keep_until, r.claims_until, r.ticket, r.first, r.first_until, r.cells,
+        r.cells_soonest, r.cells_until, r.bars_until, r.watch_soonest, r.watch_until,
+        r.solo and pack_holder(r.solo)})
 end
 
+-- The owner of the holder is nil when its details are in `claims`.
 local function unpack_solo(text)
-    local a = cmsgpack.unpack(string.sub(text, 102))
-    local r = blank_record(a[1])
-    r.kind, r.declared, r.current = a[2], a[3], a[3]
-    r.holders, r.shared, r.used = 1, a[4] == SHARED, a[4] == PERMITS and a[5] or 0
-    r.solo = {id = string.sub(text, 5, 37), mode = a[4], permits = a[5], state = HELD,
-              number = tonumber(string.sub(text, 70, 85)), since = tonumber(string.sub(text, 86, 101)),
-              began = tonumber(string.sub(text, 54, 69)), expires = tonumber(string.sub(text, 38, 53)),
-              lease = a[6], fair = a[7], joins = a[8], owner = a[9], info = a[10]}
+    local r, e = blank_record(), {state = HELD}
+    local _, kind, mode, details, fair, joins, rest
+    _, r.waiters, r.fair, r.ticket, r.claims_until, r.first, r.first_until, r.bars_until, e.expires,
+        e.began, e.number, kind, mode, details, e.id, e.since, e.lease, e.permits, fair, joins,
+        r.declared, r.name, rest = unpack_from(SOLO, text)
+    r.kind, e.mode = tonumber(kind), tonumber(mode)
+    e.fair, e.joins = fair == '1', joins == '1'
+    if details == 1 then add_details(e, text, rest) end
+    r.current, r.holders, r.solo = r.declared, 1, e
+    r.shared, r.used = e.mode == SHARED, e.mode == PERMITS and e.permits or 0
     return r
 end
 
@@ -75,9 +130,9 @@ local function unpack_full(text)
     local a = cmsgpack.unpack(string.sub(text, 5))
     return {name = a[1], kind = a[2], declared = a[3], current = a[4], used = a[5], holders = a[6],
             waiters = a[7], fair = a[8], shared = a[9], keep_until = a[10], claims_until = a[11],
-            ticket = a[12], cells = a[13], cells_soonest = a[14], cells_until = a[15],
-            bars_until = a[16], watch_soonest = a[17], watch_until = a[18],
-            solo = a[19] and unpack_entry(a[19])}
+            ticket = a[12], first = a[13], first_until = a[14], cells = a[15], cells_soonest = a[16],
+            cells_until = a[17], bars_until = a[18], watch_soonest = a[19], watch_until = a[20],
+            solo = a[21] and unpack_holder(a[21])}
 end
 
 -- An empty `name` is unknown and is not compared.

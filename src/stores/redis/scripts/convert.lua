@@ -1,5 +1,5 @@
 -- Changes how a held claim holds, without a gap: only to something weaker.
--- Reads: record; claims, line, holders, mark where there are several.
+-- Reads: record; claims, holders, mark where there are several.
 -- Writes: record, claims, holders; what those need who hold now too.
 -- Publishes: granted to those who hold now; what time has ended; changed.
 --@include solo

@@ -1,5 +1,5 @@
 -- Ends claims of others: all who hold the name, or one claim, held or waiting.
--- Reads: record, claims, line, holders, mark. Writes: the same.
+-- Reads: record, claims, holders, mark. Writes: the same.
 -- Publishes: gone to those evicted; granted to those who hold now; changed.
 --@include solo
 --@include common

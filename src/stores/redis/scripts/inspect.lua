@@ -1,5 +1,5 @@
 -- One name with its holders, its waiters in order and the value of its cell without a part.
--- Reads: record, claims, line, holders, extra. Writes: only what time has ended or let in.
+-- Reads: record, claims, holders, extra. Writes: only what time has ended or let in.
 -- Publishes: what time has ended or let in.
 --@include solo
 --@include common
@@ -17,11 +17,28 @@ local function by_age(one, other)
     return one.id < other.id
 end
 
-local function entries(ids, claims)
+local function by_place(one, other)
+    return one.ticket < other.ticket
+end
+
+local function holders_of(ids, claims)
     local list = {}
     for _, id in ipairs(ids) do
-        if claims[id] then table.insert(list, unpack_entry(cmsgpack.unpack(claims[id]))) end
+        if claims[id] then table.insert(list, unpack_holder(claims[id])) end
     end
+    table.sort(list, by_age)
+    return list
+end
+
+local function waiters_of(claims)
+    local list = {}
+    for name, text in pairs(claims) do
+        if string.sub(name, 1, 1) == '#' then
+            local id = select(3, unpack_from(WAITER, text))
+            table.insert(list, unpack_waiter(text, (unpack_from('<d', name, 2)), claims[id]))
+        end
+    end
+    table.sort(list, by_place)
     return list
 end
 
@@ -29,17 +46,14 @@ local b = open(ARGV[2], 1)
 if not live(b) then return finish({now, 'none'}, false, b) end
 finish(nil, false, b) -- what follows reads what is written now
 local r, claims = b.r, {}
-local flat = redis.call('HGETALL', b.claims)
+local flat = call('HGETALL', b.claims)
 for i = 1, #flat, 2 do claims[flat[i]] = flat[i + 1] end
-local holding = r.solo and {r.solo} or entries(redis.call('ZRANGE', b.holders, 0, -1), claims)
-table.sort(holding, by_age)
+local holding = r.solo and {r.solo} or holders_of(call('ZRANGE', b.holders, 0, -1), claims)
 
 local holders, waiters = {}, {}
 for _, e in ipairs(holding) do table.insert(holders, describe(e)) end
-for _, e in ipairs(entries(redis.call('ZRANGE', b.line, 0, -1), claims)) do
-    table.insert(waiters, describe(e))
-end
-local text = r.cells > 0 and redis.call('HGET', b.extra, 'v')
+for _, e in ipairs(waiters_of(claims)) do table.insert(waiters, describe(e)) end
+local text = r.cells > 0 and call('HGET', b.extra, 'v')
 local cell = text and cmsgpack.unpack(text)
 local value = cell and cell[4] > now and cell[2] or ''
 return {now, 'name', r.name, r.kind, r.current, value, holders, waiters}

@@ -1,9 +1,9 @@
 -- Shows that claims of one name, held and waiting, are alive.
--- Reads: record; claims, line, holders, mark where there are several.
+-- Reads: record; claims, holders, mark where there are several.
 -- Writes: the record, or the claim; what the next ones need when time has freed the name.
 -- Publishes: granted to those who hold now; what time has ended; changed.
 --@include solo
-local text = redis.call('GET', KEYS[2])
+local text = call('GET', KEYS[2])
 if not text then
     local reply = {now, 'renewed'}
     for _ = 3, #ARGV, 2 do
@@ -12,13 +12,17 @@ if not text then
     return reply
 end
 
-if #ARGV == 4 and is_solo_of(text, ARGV[3]) then -- the usual case: nobody else is there
-    local expires = math.max(tonumber(string.sub(text, 38, 53)), now + ARGV[4] * 1000)
-    local number, since = tonumber(string.sub(text, 70, 85)), tonumber(string.sub(text, 86, 101))
-    redis.call('PEXPIREAT', KEYS[2], expiry(expires)) -- needs no memory, and so the next may have some
-    redis.call('SET', KEYS[2], solo_text(ARGV[3], expires, now, number, since, string.sub(text, 102)),
-        'PXAT', expiry(expires))
-    return {now, 'renewed', 'alive', number, now, 0}
+if #ARGV == 4 and #text > HEAD_SIZE then -- the usual case: the holder, and at most a line behind it
+    local magic, waiters, _, _, claims_until, _, first_until, bars_until, expires, _, number, _, _, holder =
+        unpack_from(HEAD, text)
+    if magic == 'hf1s' and holder == ARGV[3] and expires > now and (waiters == 0 or first_until > now) and
+        unpack_from('<I4c0', text, NAME_AT) == ARGV[2] then
+        expires = math.max(expires, now + ARGV[4] * 1000)
+        -- Needs no memory, and so the next may have some.
+        call('PEXPIREAT', KEYS[2], math.ceil(math.max(expires, claims_until, bars_until) / 1000) + 10000)
+        call('SETRANGE', KEYS[2], IN_TERM, pack('<dd', expires, now))
+        return {now, 'renewed', 'alive', number, now, waiters > 0 and 1 or 0}
+    end
 end
 --@include common
 --@include books
@@ -37,7 +41,7 @@ local function renew(b, id, lease)
         return 'alive', grant_of(b.r, e)
     end
     keep(b, e)
-    return 'waiting', first_waiter(b) == e and blocked_for(b) or 0, 0, 0
+    return 'waiting', e.ticket == b.r.first and blocked_for(b) or 0, 0, 0
 end
 
 local b = open(ARGV[2], 1, text)

@@ -55,6 +55,13 @@ local function let_joiners_in(b, first)
     end
 end
 
+-- What is kept ends at a time that nobody renews and no release announces. The first in the line is
+-- told to ask for it: when what stands before it becomes kept, and when it comes to stand there.
+local function tell_first_of_kept(b)
+    local first = first_waiter(b)
+    if first then tell_changed(string.sub(first.id, 1, 16), b.r, b.r.kind, 'holders') end
+end
+
 local function move_line(b)
     local r = b.r
     local e = first_waiter(b)
@@ -65,12 +72,16 @@ local function move_line(b)
             let_in(b, e, next_sequence())
             if e.joins then let_joiners_in(b, e) end
         else
+            r.first_until = e.expires
             break
         end
         e = first_waiter(b)
     end
     -- A notice whose waiter died has passed on; when nobody is left to hear it, it is forgotten.
     if r.kind == CONDITION and r.waiters == 0 and r.current > r.used then r.current = r.used end
+    local holder = b.first_left and soonest_holder(b)
+    if holder and holder.state == KEPT then tell_first_of_kept(b) end
+    b.first_left = false
 end
 
 local function purge_cells(b)
@@ -104,7 +115,7 @@ local function settle_time(b)
         e = soonest_holder(b)
     end
     -- The first waiter may have died: nobody behind it, and no reader, may wait for a corpse.
-    if freed or r.waiters > 0 then move_line(b) end
+    if freed or (r.waiters > 0 and r.first_until <= now) then move_line(b) end
 end
 
 -- Whether the name stands for something now.
@@ -130,7 +141,7 @@ end
 
 local function is_barred(b, id)
     if b.r.bars_until <= now then return false end
-    return tonumber(redis.call('ZSCORE', b.bars, id) or 0) > now
+    return tonumber(call('ZSCORE', b.bars, id) or 0) > now
 end
 
 -- The three values of a grant.

@@ -1,54 +1,76 @@
 -- Ends one claim, held or waiting: released, or gone when the store does not know it.
--- Reads: record; claims, line, holders, mark where others hold or wait; bars to bar the claim.
+-- Reads: record; claims, holders, mark where others hold or wait; bars to bar the claim.
 -- Writes: deletes the record of a name that is free then; else the record, and what the next ones need.
 -- Publishes: granted to those who hold now; changed; what time has ended.
 --@include solo
-local id, keep_for, bar_until = ARGV[3], ARGV[4] * 1000, tonumber(ARGV[5])
-local text = redis.call('GET', KEYS[2])
+local id, text = ARGV[3], call('GET', KEYS[2])
 
-if bar_until < now then
-    if not text then return {now, 'gone'} end
-    if keep_for == 0 and is_solo_of(text, id) then -- the usual case: nobody else is there
-        redis.call('DEL', KEYS[2])
+if ARGV[5] == '0' and not text then return {now, 'gone'} end
+if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE then
+    local magic, waiters, fair, ticket, claims_until, first, _, bars_until, expires, _, _, how, detailed, holder =
+        unpack_from(HEAD, text)
+    local ours = magic == 'hf1s' and holder == id and expires > now and
+        unpack_from('<I4c0', text, NAME_AT) == ARGV[2]
+    if ours and waiters == 0 and bars_until == 0 then -- the usual case: nobody else is there
+        call('DEL', KEYS[2])
         return {now, 'released'}
     end
-    -- The next usual case: one holds a lock alone, others wait to do so. The first of them holds now.
-    -- Anything else that the rules look at (cells, watchers, the dead, joining owners, readers) is
-    -- left to them. Places in `r` and `first` are those of `pack_record` and `pack_entry`.
-    local r = keep_for == 0 and ARGV[6] ~= '1' and string.sub(text, 1, 4) == 'hf1f' and
-        cmsgpack.unpack(string.sub(text, 5))
-    local holder = r and r[19]
-    if holder and holder[1] == id and holder[2] == 0 and holder[4] == 1 and holder[8] > now and
-        r[1] == ARGV[2] and r[2] == 0 and r[7] > 0 and r[13] == 0 and r[18] <= now then
-        local ids = redis.call('ZRANGE', KEYS[4], 0, 1)
-        local texts = #ids == math.min(2, r[7]) and redis.call('HMGET', KEYS[3], unpack(ids)) or {}
-        local first = texts[1] and cmsgpack.unpack(texts[1])
-        local behind = texts[2] and cmsgpack.unpack(texts[2])
-        if first and first[2] == 0 and first[4] == 0 and first[8] > now and not first[11] and
-            (#ids == 1 or (behind and behind[8] > now)) then
-            local number = math.max((tonumber(redis.call('GET', KEYS[1]) or 0) or 0) + 1, now)
-            redis.call('ZREM', KEYS[4], first[1])
-            redis.call('HDEL', KEYS[3], first[1])
-            redis.call('SET', KEYS[1], number)
-            first[4], first[5], first[6], first[7], first[8] = 1, number, now, now, now + first[9]
-            r[7], r[8], r[9], r[19] = r[7] - 1, r[8] - (first[10] and 1 or 0), false, first
-            if r[7] == 0 then r[11] = 0 end
-            local packed = nil
-            if r[7] == 0 and r[10] == 0 and r[16] == 0 and r[18] == 0 and r[3] == r[4] then
-                packed = solo_text(first[1], first[8], now, number, now, cmsgpack.pack({r[1], r[2], r[3],
-                    first[2], first[3], first[9], first[10], first[11], first[12], first[13]}))
-            else
-                packed = 'hf1f' .. cmsgpack.pack(r)
-            end
-            redis.call('SET', KEYS[2], packed, 'PXAT',
-                expiry(math.max(first[8], r[10], r[11], r[16], r[18])))
-            redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(first[1], 1, 16),
-                string.format('granted %s %.0f %.0f %d %.0f', string.sub(first[1], 18), number, now,
-                    r[7] > 0 and 1 or 0, now))
-            return {now, 'released'}
+
+    -- The next usual case: others wait to hold the lock alone, and the first of them holds it now. All
+    -- else that the rules look at (the dead, joining owners, readers, gaps) is left to them.
+    local one, two, place, one_until, lease, client, claim, permits, its_how, is_fair
+    local moment = seconds .. micros
+    local two_until, before = 0, {} -- the mark before; a table: it was not written
+    if ours and waiters > 0 and how == '00' then
+        place = pack(PLACE, '#', first)
+        local found = call('HMGET', KEYS[3], place, pack(PLACE, '#', first + 1))
+        one, two = found[1], found[2]
+    end
+    if one and (two or waiters == 1) then
+        one_until, lease, client, claim, permits, its_how, is_fair = unpack_from(HEIR, one)
+        if two then two_until = unpack_from('<d', two) end
+        if one_until > now and its_how == '00' and (not two or two_until > now) then
+            before = redis.pcall('SET', KEYS[1], moment, 'GET')
         end
     end
+    if type(before) ~= 'table' then
+        local number, number_text = now, moment
+        if (tonumber(before or 0) or 0) >= now then
+            number = before + 1
+            number_text = string.format('%.0f', number)
+            call('SET', KEYS[1], number_text)
+        end
+        expires = now + lease
+        if two then
+            call('HDEL', KEYS[3], place, id)
+            if expires > claims_until then
+                claims_until = expires + lease
+                call('PEXPIREAT', KEYS[3], math.ceil(claims_until / 1000) + 10000)
+                call('PEXPIREAT', KEYS[2], math.ceil(math.max(claims_until, bars_until) / 1000) + 10000)
+            end
+            local changes = pack(CHANGES, waiters - 1, fair - is_fair, ticket, claims_until, first + 1,
+                two_until, bars_until, expires, now, number, '00', 0, client, '-', claim, now, lease,
+                permits, is_fair, '0')
+            if detailed == 0 then
+                call('SETRANGE', KEYS[2], IN_LINE, changes)
+            else -- without the details of who goes
+                call('SET', KEYS[2], 'hf1s' .. changes ..
+                    string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]), 'KEEPTTL')
+            end
+        else
+            local details = string.sub(call('HGET', KEYS[3], client .. '-' .. claim) or '', DETAILS_AT)
+            call('DEL', KEYS[3])
+            call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, bars_until, expires, now, number,
+                '00', 1, client, '-', claim, now, lease, permits, is_fair, '0') ..
+                string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
+                'PXAT', math.ceil(math.max(expires, bars_until) / 1000) + 10000)
+        end
+        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client, 'granted ' .. claim .. ' ' .. number_text ..
+            ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)
+        return {now, 'released'}
+    end
 end
+local keep_for, bar_until = ARGV[4] * 1000, tonumber(ARGV[5])
 --@include common
 --@include books
 --@include closing
@@ -57,7 +79,7 @@ local DAY = 86400 * 1000000
 
 -- A submit of the claim may still be under way; it may take effect up to and including its last moment.
 local function bar(b)
-    redis.call('ZSCORE', b.bars, id) -- fails before anything is written when the key is not ours
+    call('ZSCORE', b.bars, id) -- fails before anything is written when the key is not ours
     b.bar = {id = id, moment = math.min(bar_until, now + DAY) + 1}
     b.r.bars_until = math.max(b.r.bars_until, b.bar.moment)
 end
@@ -70,14 +92,13 @@ local function settle(b)
     if e.state == HELD and keep_for > 0 then
         e.state, e.expires = KEPT, now + keep_for
         keep_holder(b, e)
-        -- It ends at another time than the first in the line was told.
-        local first = first_waiter(b)
-        if first then tell_changed(string.sub(first.id, 1, 16), r, r.kind, 'holders') end
+        tell_first_of_kept(b)
         return 'released'
     end
     if e.state == HELD and ARGV[6] == '1' then r.current = math.max(0, r.current - e.permits) end
+    local between = e.state == 0 and e.ticket ~= r.first -- nobody was waiting for it to go
     end_entry(b, e)
-    move_line(b)
+    if not between then move_line(b) end
     return 'released'
 end
 

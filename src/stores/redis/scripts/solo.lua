@@ -1,27 +1,37 @@
 -- Included first: the server's time, and the record of a name that one claim holds and about which
--- there is nothing else to know. That is most records, so they are written in a way that can be
--- judged and changed without unpacking:
+-- there is little else to know: the line behind it and bars. That is most records, so they are
+-- written in a way that is read without making a table and changed in place:
 --
---   hf1s  claim id  expires  began  sequence  since  the rest, packed
---   1     5         38       54     70        86     102
+--   byte 0    hf1s
+--        4    waiters, how many of them are fair, the last place, the end of `claims`,
+--             the place of the first, the first is alive until             IN_LINE
+--        52   the last bar ends
+--        60   the lease ends, began                                        IN_TERM
+--        76   sequence, kind and mode (digits), whether details follow the name,
+--             claim id                                                     up to here: HEAD
+--        120  since, lease, permits, fair and joins (digits)               from 4 to here: CHANGES
+--        142  declared limit, the name, details: owner and info            all: SOLO
 --
+-- Somebody who waits is two fields of `claims`: its place (PLACE) -> WAITER, and its id -> the place and
+-- details. Those of a holder may still lie there. The field ANCHOR tells that the key is the one which
+-- the record means.
+--
+-- What comes before the other includes makes no function: that alone costs more than a command.
 -- Reads: TIME. Writes and publishes nothing.
 
-local clock = redis.call('TIME')
-local now = clock[1] * 1000000 + clock[2] -- microseconds
+local HEAD = '<c4ddddddddddc2Bc33'
+local CHANGES = '<ddddddddddc2Bc16c1c16ddI4c1c1' -- of the id: client, '-', number
+local SOLO = '<c4ddddddddddc1c1Bc33ddI4c1c1I4I4c0'
+local SOLO_AND_DETAILS = '<c4ddddddddddc1c1Bc33ddI4c1c1I4I4c0I4c0c0'
+local DETAILS, PLACE_AND_DETAILS = '<I4c0c0', '<c9I4c0c0'
+local WAITER = '<ddc33I4c2c1dd' -- expires, lease, claim id, permits, mode and joins, fair, since, began
+local HEIR = '<ddc16xc16I4c2c1' -- the beginning of the same, with client and number
+local PLACE = '<c1d' -- of '#' and the ticket
+local IN_LINE, IN_TERM, ANCHOR = '4', '60', '!'
+local HEAD_SIZE, DECLARED_AT, NAME_AT, DETAILS_AT = 120, 143, 147, 10
 
--- When a key may go that is needed until `moment`, in milliseconds. Later by 10 s, so that those who
--- come soon after the end of a lease still find out whose it was.
-local function expiry(moment)
-    return math.ceil(moment / 1000) + 10000
-end
-
--- `rest`: name, kind, declared limit, mode, permits, lease, fair, joins, owner, info; packed.
-local function solo_text(id, expires, began, number, since, rest)
-    return string.format('hf1s%s%016.0f%016.0f%016.0f%016.0f', id, expires, began, number, since) .. rest
-end
-
--- Whether the record is such a one, of this claim, and its lease is not over.
-local function is_solo_of(text, id)
-    return string.sub(text, 1, 37) == 'hf1s' .. id and tonumber(string.sub(text, 38, 53)) > now
-end
+local call, pack, unpack_from = redis.call, struct.pack, struct.unpack
+local clock = call('TIME')
+local seconds, micros = clock[1], clock[2]
+local now = seconds * 1000000 + micros -- microseconds
+if #micros < 6 then micros = string.sub('00000' .. micros, -6) end -- seconds .. micros: `now` as text

@@ -1,50 +1,61 @@
 -- Wants all of the claims or none: granted, queued or refused.
--- Reads: mark, record; claims, line, holders where somebody is in the way; bars, extra where there are some.
--- Writes: mark and record; claims and line to queue; claims and holders beside another holder.
+-- Reads: mark, record; claims, holders where somebody is in the way; bars, extra where there are some.
+-- Writes: mark and record; claims to queue; claims and holders beside another holder.
 -- Publishes: contended to who is in the way of the first in the line; changed; what time has ended.
 --@include solo
 if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0, 0} end
-local text = redis.call('GET', KEYS[2])
+local text = call('GET', KEYS[2])
 
-if not text and #KEYS == 7 and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
+if not text and #KEYS == 6 and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
     local lease, number = ARGV[11] * 1000, now
-    local rest = cmsgpack.pack({ARGV[2], tonumber(ARGV[6]), tonumber(ARGV[9]), tonumber(ARGV[7]),
-        tonumber(ARGV[8]), lease, ARGV[10] == '1', ARGV[12] == '1', ARGV[13], ARGV[14]})
-    local before = tonumber(redis.call('SET', KEYS[1], now, 'GET') or 0) or 0
+    local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
     if before >= now then
         number = before + 1
-        redis.call('SET', KEYS[1], number)
+        call('SET', KEYS[1], number)
     end
-    redis.call('SET', KEYS[2], solo_text(ARGV[5], now + lease, now, number, now, rest), 'PXAT',
-        expiry(now + lease))
+    call('SET', KEYS[2], pack(SOLO_AND_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
+        ARGV[6], ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
+        #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', ARGV[11] + 10001)
     return {now, 'granted', number, now, 0}
 end
 
--- The next usual case: one holds a lock alone and others wait to do so; one more joins the line. Places in
--- `r`, `holder` and `first` are those of `pack_record` and `pack_entry`.
-if text and ARGV[3] == '1' and #KEYS == 7 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and
-    string.sub(text, 1, 4) == 'hf1f' then
-    local id, r = ARGV[5], cmsgpack.unpack(string.sub(text, 5))
-    local holder = r[19]
-    if holder and holder[1] ~= id and holder[2] == 0 and holder[4] == 1 and holder[8] > now and
-        r[1] == ARGV[2] and r[2] == 0 and r[7] > 0 and r[13] == 0 and r[16] <= now then
-        local front = redis.call('ZRANGE', KEYS[4], 0, 0)[1]
-        local texts = front and redis.call('HMGET', KEYS[3], front, id) or {}
-        local first = texts[1] and cmsgpack.unpack(texts[1])
-        if first and first[8] > now and not texts[2] then
-            local lease, fair = ARGV[11] * 1000, ARGV[10] == '1'
-            r[7], r[8], r[12] = r[7] + 1, r[8] + (fair and 1 or 0), r[12] + 1
-            redis.call('HSET', KEYS[3], id, cmsgpack.pack({id, 0, tonumber(ARGV[8]), 0, 0, now, now,
-                now + lease, lease, fair, false, ARGV[13], ARGV[14]}))
-            redis.call('ZADD', KEYS[4], r[12], id)
-            if now + lease > r[11] then
-                r[11] = now + lease + lease
-                redis.call('PEXPIREAT', KEYS[3], expiry(r[11]))
-                redis.call('PEXPIREAT', KEYS[4], expiry(r[11]))
+-- The next usual case: one holds a lock alone and another wants to; it joins the line, or is refused.
+if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HEAD_SIZE then
+    local magic, waiters, fair, ticket, claims_until, first, first_until, bars_until, expires, _, _, how, _,
+        holder = unpack_from(HEAD, text)
+    local id, queue = ARGV[5], ARGV[3] == '1'
+    if magic == 'hf1s' and how == '00' and expires > now and bars_until <= now and holder ~= id and
+        (waiters == 0 or (queue and first_until > now)) and
+        unpack_from('<I4c0', text, NAME_AT) == ARGV[2] then
+        local blocked_for = math.ceil((expires - now) / 1000)
+        if not queue then return {now, 'refused', 'busy', blocked_for, 0, 0} end
+        local there = call('HMGET', KEYS[3], ANCHOR, id)
+        if there[2] == false and (there[1] == false) == (waiters == 0) then
+            local lease = ARGV[11] * 1000
+            local mine = now + lease
+            ticket = ticket + 1
+            local place = pack(PLACE, '#', ticket)
+            local details = pack(PLACE_AND_DETAILS, place, #ARGV[13], ARGV[13], ARGV[14])
+            local waiter = pack(WAITER, mine, lease, id, ARGV[8], '00', ARGV[10], now, now)
+            if waiters > 0 then
+                call('HSET', KEYS[3], id, details, place, waiter)
+            else
+                first, first_until = ticket, mine
+                call('HSET', KEYS[3], id, details, place, waiter, ANCHOR, '1')
             end
-            redis.call('SET', KEYS[2], 'hf1f' .. cmsgpack.pack(r), 'PXAT',
-                expiry(math.max(holder[8], r[10], r[11], r[16], r[18])))
-            return {now, 'queued', math.max(1, math.ceil((holder[8] - now) / 1000))}
+            if mine > claims_until then
+                claims_until = mine + lease
+                local moment = string.format('%.0f', math.ceil(math.max(claims_until, expires) / 1000) + 10000)
+                call('PEXPIREAT', KEYS[3], moment)
+                call('PEXPIREAT', KEYS[2], moment)
+            end
+            if waiters == 0 then
+                redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(holder, 1, 16),
+                    'contended ' .. string.sub(holder, 18) .. ' ' .. seconds .. micros)
+            end
+            call('SETRANGE', KEYS[2], IN_LINE, pack('<dddddd', waiters + 1, fair + ARGV[10], ticket,
+                claims_until, first, first_until))
+            return {now, 'queued', blocked_for}
         end
     end
 end
@@ -56,8 +67,8 @@ end
 -- The claims, each with its books. Claims of one name share theirs.
 local function wanted_claims()
     local claims, shelf, by_key = {}, {}, {}
-    for i = 1, (#KEYS - 1) / 6 do
-        local at, group = 5 + (i - 1) * 11, 1 + (i - 1) * 6
+    for i = 1, (#KEYS - 1) / 5 do
+        local at, group = 5 + (i - 1) * 11, 1 + (i - 1) * 5
         local key = KEYS[group + 1]
         if not by_key[key] then
             by_key[key] = open(i == 1 and ARGV[2] or ARGV[at - 1], group, i == 1 and text or nil)
@@ -96,6 +107,8 @@ end
 local function obstacle(c, index, may_queue)
     local b = c.b
     if is_barred(b, c.e.id) then return refused('too_late') end
+    live(b)
+    first_waiter(b) -- a line that somebody deleted is none
     local alive = live(b)
     if not alive and c.kind == CONDITION then -- admits nobody by itself: also its first waiter waits
         make(b, c.kind, c.limit)

@@ -1,5 +1,5 @@
 -- Replaces or removes a cell when its version is the expected one and the guard holds.
--- Reads: record, extra; claims, line, holders where there are several; the same of the guard's name.
+-- Reads: record, extra; claims, holders where there are several; the same of the guard's name.
 -- Writes: mark, record, extra.
 -- Publishes: changed to those who watch the cell, unless it is quiet; what time has ended or let in.
 --@include solo
@@ -55,6 +55,6 @@ end
 
 local b = open(ARGV[2], 1)
 if guard_id == '' then return finish(swap(b), true, b) end
-if KEYS[8] == KEYS[2] then return finish(swap(b, b), true, b) end
-local g = open(ARGV[11], 7)
+if KEYS[7] == KEYS[2] then return finish(swap(b, b), true, b) end
+local g = open(ARGV[11], 6)
 return finish(swap(b, g), true, b, g)
