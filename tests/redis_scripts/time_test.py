@@ -46,6 +46,17 @@ class Ends(Case):
         reply = self.store.renew(two)
         self.assertEqual([reply[0], reply[2], reply[3]], ["alive", self.store.now, 1])
 
+    def test_who_comes_between_two_that_go_has_an_end_too(self):
+        how = {"kind": SEMAPHORE, "mode": PERMITS, "limit": 2, "fair": True}
+        one, dies, two = self.claim(**how), self.claim(lease=SHORT, **how), self.claim(BOB, **how)
+        self.store.submit(one)
+        self.store.submit(dies)
+        self.store.submit(two, queue=True)
+        self.end_of(dies)
+        self.assertEqual(self.store.settle(one), "released")  # `two` came in before it went
+        self.assertEqual(self.store.renew(two)[0], "alive")
+        self.assertAllKeysEnd()
+
     def test_any_request_skips_a_dead_waiter(self):
         one, dead, two = self.claim(), self.claim(BOB, lease=SHORT), self.claim(CAROL)
         ear = self.ear(BOB)

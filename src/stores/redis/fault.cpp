@@ -14,8 +14,8 @@ struct rule {
 };
 
 constexpr std::string_view needed_rights =
-    "the user needs the rights of: ACL SETUSER <user> on ><password> ~<prefix>* &<prefix>* +@read "
-    "+@write +@scripting +@pubsub +@connection +time +publish";
+    "the user needs the rights of: ACL SETUSER <user> on ><password> ~<prefix>* &<prefix>client:* "
+    "+@read +@write +@scripting +@pubsub +@connection +time";
 
 constexpr std::array rules{
     rule{"LOADING", errc::store_unavailable, "is loading its data and will answer when it has"},

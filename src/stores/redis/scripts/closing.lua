@@ -73,7 +73,8 @@ local function write_claims(b)
     end
     all('HSET', b.claims, claims)
     all('ZADD', b.holders, ends)
-    if b.stretch or b.fresh_holders or not b.spread then
+    -- The last of `holders` may have gone, and the key with it, before the next one came.
+    if b.stretch or b.fresh_holders or not b.spread or (next(b.over) and next(b.ends)) then
         local moment = expiry(b.r.claims_until)
         call('PEXPIREAT', b.claims, moment)
         if not b.r.solo then call('PEXPIREAT', b.holders, moment) end
