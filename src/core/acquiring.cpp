@@ -112,6 +112,7 @@ void engine::start(std::shared_ptr<line> const& its, base::instant now) {
 void engine::submit(tenure& it, base::instant now) {
     it.at = tenure::phase::submitting;
     it.in_store_line = false;
+    it.attempting = false;
     it.try_at = it.renew_at = base::never;
     it.asking = true;
     if (it.silent_since == base::never) it.silent_since = now;

@@ -41,7 +41,7 @@ void engine::send_renewals(std::vector<tenure*> const& due, base::instant now) {
 }
 
 void engine::renew_now(tenure& it, base::instant now) {
-    it.attempting = false;
+    // An attempt of a retry policy that is under way stays one: whichever answer comes first is its.
     send_renewals({&it}, now);
 }
 

@@ -110,8 +110,10 @@ void loop::pump_instantly(base::instant now) {
 // What is for the user goes to the notifier.
 void loop::hand_out() {
     auto& todo = engine_.todo;
+    std::vector<notifier::task> losses;  // first: what comes after may be somebody else's grant
     for (auto& grant : todo.losses)
-        post([grant = std::move(grant)] { grant->announce_loss(); });
+        losses.push_back([grant = std::move(grant)] { grant->announce_loss(); });
+    if (!losses.empty()) notifier_.post(losses);
     for (auto& question : todo.questions) {
         post([this, question = std::move(question)] {
             auto const delay = question.policy_of->retry(question.about);
@@ -181,11 +183,8 @@ void loop::drive(guard& held, bool* driving, base::instant until) {
 // Somebody must drive as long as notices may come: the next waiter, else the courier in a while.
 void loop::pass_seat() noexcept {
     if (driven_) return;
-    if (!waiters_.empty()) {
-        wake(waiters_.front());
-    } else if (!courier_drives_) {
-        vacate();
-    }
+    if (!waiters_.empty()) wake(waiters_.front());
+    if (!courier_drives_) vacate();  // also where the woken one gets no time to run
 }
 
 // The courier's alarm is moved rather than the courier woken, and not at every turn.
@@ -212,21 +211,24 @@ void loop::wake_courier() noexcept {
     }
 }
 
-// What comes of these is handed out when the store has told all it has: see `drive`.
+// What comes of these is handed out when the store has told all it has, which a store that does not
+// block does at once: see `drive`.
 void loop::on_reply(seam::request_id id, seam::reply answer) {
-    guard const held{mutex_};
+    guard held{mutex_};
     engine_.on_reply(id, answer, boot_clock::now());
+    if (!prompt_) after_event(held);
 }
 
 void loop::on_notice(seam::notice what) {
-    guard const held{mutex_};
+    guard held{mutex_};
     engine_.on_notice(what, boot_clock::now());
+    if (!prompt_) after_event(held);
 }
 
 // --- threads -----------------------------------------------------------------------------------
 
 void loop::start_threads() {
-    if (timekeeper_.joinable() || stopping_) return;
+    if (stopping_ || timekeeper_.joinable()) return;
     timekeeper_ = start_quietly([this] { keep_time(); });
     courier_ = start_quietly([this] { carry(); });
 }
@@ -238,6 +240,7 @@ void loop::keep_time() {
         engine_.on_time(now);
         if (instant_) pump_instantly(now);
         hand_out();
+        if (closer_ != nullptr && engine_.idle()) wake(*closer_);
         if (!engine_.todo.requests.empty()) wake_courier();
         auto const until = wake_at_ = engine_.next_due();
         held.unlock();

@@ -78,7 +78,7 @@ public:
     void begin_release(std::shared_ptr<core::grant> const& held, core::release_call& call);
     /// For a completion that runs under the loop's lock: has `what` run on the notifier thread.
     void post(notifier::task what) { posts_.push_back(std::move(what)); }
-    /// The same without the lock.
+    /// The same from anywhere, with the lock or without it.
     void post_at_once(notifier::task what);
 
     /// Guards the engine, and what the session keeps beside it.

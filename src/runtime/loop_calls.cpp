@@ -225,9 +225,9 @@ void loop::withdraw(core::acquire_call& call) {
 }
 
 void loop::post_at_once(notifier::task what) {
-    guard const held{mutex_};
-    post(std::move(what));
-    hand_out();
+    std::vector<notifier::task> one;
+    one.push_back(std::move(what));
+    notifier_.post(one);
 }
 
 core::metrics loop::counters() {

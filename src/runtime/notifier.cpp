@@ -11,12 +11,13 @@ namespace holdfast::runtime {
 notifier::~notifier() { stop(); }
 
 void notifier::post(std::vector<task>& what) {
+    std::vector<task> refused;  // ends last, without a lock: what it holds may take one
     std::lock_guard const starting{thread_mutex_};
     {
         std::lock_guard const guard{state_->mutex};
-        if (!state_->stopping) std::ranges::move(what, std::back_inserter(state_->tasks));
+        if (state_->stopping) return refused.swap(what);
+        std::ranges::move(what, std::back_inserter(state_->tasks));
         what.clear();
-        if (state_->stopping) return;
     }
     if (!thread_.joinable()) thread_ = start_quietly([with = state_] { run(*with); });
     state_->changed.notify_one();
@@ -49,17 +50,21 @@ void notifier::stop() noexcept {
         state_->stopping = true;
     }
     state_->changed.notify_one();
-    std::lock_guard const starting{thread_mutex_};
-    if (!thread_.joinable()) return;
-    if (thread_.get_id() == std::this_thread::get_id()) {
+    std::thread mine;  // joined without the lock: a task may post
+    {
+        std::lock_guard const starting{thread_mutex_};
+        mine = std::move(thread_);
+    }
+    if (!mine.joinable()) return;
+    if (mine.get_id() == std::this_thread::get_id()) {
         // A task ends its own client. What is behind it in the queue may need that client.
         state_->dropped = true;
         std::vector<task> dropped;
         std::lock_guard const guard{state_->mutex};
         dropped.swap(state_->tasks);
-        thread_.detach();
+        mine.detach();
     } else {
-        thread_.join();
+        mine.join();
     }
 }
 

@@ -55,6 +55,15 @@ protected:
         return out;
     }
 
+    /// Who begins to hear messages asks once for everything that waits: that belongs to the beginning.
+    void await_quiet() const {
+        std::uint64_t before = 0;
+        EXPECT_TRUE(eventually([&] {
+            auto const now = std::exchange(before, sent());
+            return throughout(200ms, [&] { return sent() == now; });
+        }));
+    }
+
     redis_server server_;
 };
 
@@ -142,6 +151,7 @@ protected:
     /// Commands for each hand-over among so many.
     double cost(int waiters, int hands) {
         crowd all{server_, waiters, 120s};
+        await_quiet();
         count_anew();
         all.pass_on(hands);
         auto const out = static_cast<double>(sent()) / hands;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -125,6 +126,23 @@ TEST_F(restart_test, killed_and_back_empty_while_fifty_hold_and_fifty_wait) {
     EXPECT_EQ(ours_.metrics()["tokens_not_rising"] + theirs_.metrics()["tokens_not_rising"] +
                   waiting_.metrics()["tokens_not_rising"],
               0U);
+}
+
+TEST_F(restart_test, an_idle_client_says_in_its_log_that_the_server_is_gone) {
+    std::mutex words_mutex;
+    std::string words;
+    client idle{server_.url(), {.log = [&](log_level, std::string_view line) {
+                    std::lock_guard const guard{words_mutex};
+                    words += line;
+                }}};
+    // Nothing is due for so long that only the broken connection can have been noticed.
+    auto const held = mutex{idle, "q", {.lease = 1h}}.acquire();
+    server_.kill();
+    EXPECT_TRUE(eventually([&] {
+        std::lock_guard const guard{words_mutex};
+        return words.find("127.0.0.1") != std::string::npos;
+    }));
+    server_.start();
 }
 
 TEST_F(restart_test, a_pause_shorter_than_the_lease_costs_nobody_anything) {

@@ -41,6 +41,14 @@ class Line(Case):
             self.assertEqual(self.store.settle(it), "released")
         self.assertNothingLeft()
 
+    def test_what_is_told_of_a_holder_lasts_as_long_as_its_lease(self):
+        first, heir, _ = self.crowd(3, lease=1000)
+        self.store.settle(first)
+        self.assertEqual(self.store.renew(heir, lease=LONG)[0], "alive")
+        self.link.delete(CLAIMS)  # as when those who waited have died, and their time is over
+        holder = self.store.inspect(b"q")[5][0]
+        self.assertEqual([holder[0], holder[6]], [heir.id, "label 1"])
+
     def test_what_is_told_of_a_claim_comes_along(self):
         line = self.crowd(4, owner="me")
         for place, holder in enumerate(line):

@@ -191,7 +191,7 @@ TEST(redis_messages, netstrings) {
 }
 
 TEST(redis_replies, renewals_are_under_way_by_some_at_a_time) {
-    constexpr std::size_t names = 500;
+    constexpr std::size_t names = 600;
     std::vector<renew_exchange::group> groups;
     for (std::size_t i = 0; i < names; ++i)
         groups.push_back({i});
@@ -209,7 +209,7 @@ TEST(redis_replies, renewals_are_under_way_by_some_at_a_time) {
     std::size_t sent = some;
     for (std::size_t i = 0; i < sent; ++i) {
         if (i == names - 1) {
-            it.on_failure(i, silent);
+            it.on_cut(i, silent);
         } else if (i % 2 == 0) {
             it.on_answer(i, alive);
         } else {
@@ -227,14 +227,14 @@ TEST(redis_replies, renewals_are_under_way_by_some_at_a_time) {
 
 TEST(redis_replies, without_a_connection_no_more_renewals_are_made) {
     std::vector<renew_exchange::group> groups;
-    for (std::size_t i = 0; i < 500; ++i)
+    for (std::size_t i = 0; i < 600; ++i)
         groups.push_back({i});
-    renew_exchange it{500, std::move(groups),
+    renew_exchange it{600, std::move(groups),
                       [](renew_exchange::group const&) { return command{"RENEW"}; }};
     auto const some = it.outbox.size();
     it.outbox.clear();
     for (std::size_t i = 0; i < some; ++i)
-        it.on_failure(i, {errc::store_unavailable, "no connection"});
+        it.on_cut(i, {errc::store_unavailable, "no connection"});
     EXPECT_TRUE(it.outbox.empty());
     EXPECT_TRUE(std::holds_alternative<seam::failure>(it.finish().body));
 }

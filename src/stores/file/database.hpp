@@ -86,7 +86,11 @@ public:
 
     /// Begins a transaction that may write, waiting for other writers until `patience`.
     void begin(base::instant patience);
-    void begin_reading() { execute("BEGIN"); }
+    /// The same for one that only reads, and hardly ever waits.
+    void begin_reading(base::instant patience) {
+        patience_ = patience;
+        execute("BEGIN");
+    }
     void commit() { execute("COMMIT"); }
     void rollback() noexcept;
 

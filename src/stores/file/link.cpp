@@ -25,7 +25,7 @@ link::link(location const& its_place, settings const& wanted, presence& alive,
       alive_path_{where.path() + alive_suffix} {
     // Before anything is changed: it may be somebody else's. One reading of all marks, since another
     // process may be making the tables at this moment.
-    file.begin_reading();
+    file.begin_reading(patience);
     (void)is_blank(file);
     file.commit();
     file.tune();

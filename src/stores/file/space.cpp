@@ -62,7 +62,7 @@ seam::reply space::carry_out(seam::request const& what, base::instant patience) 
     connect(patience);
     auto& its = *link_;
     if (std::holds_alternative<seam::read>(what) || std::holds_alternative<seam::hello>(what))
-        return read(what);
+        return read(what, patience);
     seam::reply out;
     transact(its, patience, [&](lease::rules& rules, seam::store_time now) {
         out.now = now;
@@ -75,12 +75,12 @@ seam::reply space::carry_out(seam::request const& what, base::instant patience) 
 }
 
 // Readers wait for nobody, and nobody waits for them.
-seam::reply space::read(seam::request const& what) {
+seam::reply space::read(seam::request const& what, base::instant patience) {
     auto& its = *link_;
     require_in_place(its);
     seam::reply out;
     std::vector<lease::directed_notice> none;
-    its.file.begin_reading();
+    its.file.begin_reading(patience);
     try {
         out.now = store_now();
         its.people.begin();

@@ -69,7 +69,7 @@ private:
     void require_in_place(link& its);
 
     [[nodiscard]] seam::reply carry_out(seam::request const& what, base::instant patience);
-    [[nodiscard]] seam::reply read(seam::request const& what);
+    [[nodiscard]] seam::reply read(seam::request const& what, base::instant patience);
     void prepare(lease::rules& rules, seam::request const& what);
     void observe(seam::request const& what, seam::reply_body const& answer);
     void observe_name(seam::claim_spec const& spec);

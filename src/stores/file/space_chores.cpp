@@ -82,7 +82,8 @@ void space::tend(base::instant now, bool tick, std::vector<seam::client_id> cons
                 its.ledger.find(spec->name, spec->hash, spec->kind == lock_kind::condition);
             if (record == nullptr) continue;
             rules.settle_time(*record);
-            observe_name(*spec);
+            // Not of its own accord: what looks dead and is not would look so again at once.
+            if (tick) observe_name(*spec);
         }
         if (its.ledger.due(books::chore::sweep, sweep_every)) sweep(rules, time);
     });

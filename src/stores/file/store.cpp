@@ -27,12 +27,17 @@ public:
     // Answers on the calling thread, but only after other writers and perhaps the disk.
     seam::capabilities abilities() const override { return {.instant = false}; }
 
+    // In the child of a fork it may be half changed: another thread of the parent may have been at it.
+    ~store() override {
+        if (space_.abandoned()) (void)backlog_.release();
+    }
+
     // In order: a request does not overtake one that waits for the file already.
     std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override {
         auto const give_up = space_.give_up_time(what);
-        if (space_.abandoned() || backlog_.empty())
+        if (space_.abandoned() || backlog_->empty())
             if (auto answer = try_now(what, give_up, give_up)) return answer;
-        backlog_.add({id, std::move(what), give_up});
+        backlog_->add({id, std::move(what), give_up});
         lookout_.call();
         return std::nullopt;
     }
@@ -42,8 +47,8 @@ public:
         do {
             if (deliver()) return;
             if (!owing())
-                merge(lookout_.wait(backlog_.empty() ? std::min(until, space_.next_look())
-                                                     : base::boot_clock::now()));
+                merge(lookout_.wait(backlog_->empty() ? std::min(until, space_.next_look())
+                                                      : base::boot_clock::now()));
             bool const replied = work_off(until);
             if (owing() || base::boot_clock::now() >= space_.next_look()) {
                 if (space_.look(owed_)) {
@@ -65,7 +70,7 @@ public:
 
     void shut() noexcept override {
         space_.leave();
-        if (!space_.abandoned()) backlog_.clear();
+        if (!space_.abandoned()) backlog_->clear();
     }
     void abandon_in_child() noexcept override { space_.abandon(); }
 
@@ -79,11 +84,11 @@ private:
     // Whether there was anything to deliver.
     bool work_off(base::instant until) {
         bool any = false;
-        while (auto* const next = backlog_.first()) {
+        while (auto* const next = backlog_->first()) {
             auto answer = try_now(next->what, next->give_up, until);
             if (!answer) break;
             auto const id = next->id;
-            backlog_.remove_first();
+            backlog_->remove_first();
             sink_.on_reply(id, *std::move(answer));
             any = true;
         }
@@ -107,7 +112,7 @@ private:
     seam::event_sink& sink_;
     lookout lookout_;
     space space_;
-    backlog backlog_;
+    std::unique_ptr<backlog> backlog_ = std::make_unique<backlog>();
     std::atomic<bool> interrupted_{false};
     lookout::news owed_;  ///< reported, but not yet followed up; the driver's
 };

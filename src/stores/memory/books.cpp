@@ -151,6 +151,7 @@ void books::promote(lease::name_record& record, lease::entry& waiter) {
     auto& it = static_cast<slot&>(waiter);
     its.line.erase(its.line.iterator_to(it));
     its.holding.place(it);
+    expect_end(its, it.expires);
 }
 
 void books::remove(lease::name_record& record, lease::entry& ended) {

@@ -212,7 +212,7 @@ void connection::cut(base::error const& why, base::instant now) {
     watcher_.on_break(why);
     for (auto* const all : {&asked, &held})
         for (auto& it : *all)
-            if (it.from != nullptr) it.from->on_failure(it.which, why);
+            if (it.from != nullptr) it.from->on_cut(it.which, why);
 }
 
 void connection::abandon() noexcept {
@@ -256,8 +256,8 @@ void connection::expire(base::instant now) {
     while (!held_.empty() && now >= held_.front().give_up) {
         auto const it = std::move(held_.front());
         held_.pop_front();
-        it.from->on_failure(
-            it.which, last_error_ ? *last_error_ : unreachable("no connection in time", *to_));
+        it.from->on_cut(it.which,
+                        last_error_ ? *last_error_ : unreachable("no connection in time", *to_));
     }
 }
 

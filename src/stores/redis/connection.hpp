@@ -35,6 +35,8 @@ public:
     /// no sense; then the connection ends.
     virtual void on_answer(std::size_t which, answer const& what) = 0;
     virtual void on_failure(std::size_t which, base::error const& why) = 0;
+    /// The same, where the reason is that the connection has ended: so will all others under way.
+    virtual void on_cut(std::size_t which, base::error const& why) { on_failure(which, why); }
 
 protected:
     ~asker() = default;

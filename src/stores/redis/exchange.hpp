@@ -32,6 +32,9 @@ public:
         if (!failed_) failed_ = why;
     }
 
+    /// The same, where there is no connection any more.
+    virtual void on_cut(std::size_t which, base::error const& why) { on_failure(which, why); }
+
     /// Called once, when every command was answered. Not called when one failed, unless the exchange
     /// took it otherwise.
     [[nodiscard]] virtual seam::reply finish() = 0;

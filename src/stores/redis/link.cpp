@@ -36,6 +36,12 @@ void link::flight::on_failure(std::size_t which, base::error const& why) {
     home.advance(*this);
 }
 
+void link::flight::on_cut(std::size_t which, base::error const& why) {
+    its->on_cut(which, why);
+    --unanswered;
+    home.advance(*this);
+}
+
 link::link(settings wanted, seam::identity const& self, seam::event_sink& sink, log_function log)
     : settings_{std::make_shared<settings const>(std::move(wanted))},
       sink_{sink},

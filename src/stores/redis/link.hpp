@@ -49,6 +49,7 @@ private:
 
         void on_answer(std::size_t which, answer const& what) override;
         void on_failure(std::size_t which, base::error const& why) override;
+        void on_cut(std::size_t which, base::error const& why) override;
 
         link& home;
         std::unique_ptr<exchange> its;

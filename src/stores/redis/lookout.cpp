@@ -27,11 +27,11 @@ void drain(int source) noexcept {
 constexpr std::uint64_t no_socket = 0;  // serials begin with 1
 constexpr unsigned place_bits = 8;
 
-void add(int to, int source, std::uint32_t interest, std::uint64_t mark) {
+bool add(int to, int source, std::uint32_t interest, std::uint64_t mark) noexcept {
     epoll_event it{};
     it.events = interest;
     it.data.u64 = mark;
-    checked(::epoll_ctl(to, EPOLL_CTL_ADD, source, &it), "epoll_ctl");
+    return ::epoll_ctl(to, EPOLL_CTL_ADD, source, &it) == 0;
 }
 
 constexpr std::uint64_t timer_mark = 1;
@@ -43,47 +43,64 @@ lookout::lookout()
     // Goes on while the machine sleeps, which the time-outs of epoll do not.
     : timer_{checked(::timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC),
                      "timerfd_create")},
-      bell_{checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")},
-      waits_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1")} {
-    add(waits_.get(), timer_.get(), EPOLLIN, timer_mark);
-    add(waits_.get(), bell_.get(), EPOLLIN, bell_mark);
+      bell_{checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")} {
+    begin_anew();
+    checked(waits_.get(), "epoll");
 }
 
-// A socket that was closed has left by itself.
-void lookout::watch(std::size_t place, watched_socket const& wanted) noexcept {
+// A socket that was closed has left by itself. False when the socket cannot be watched now.
+bool lookout::watch(std::size_t place, watched_socket const& wanted) noexcept {
     auto& known = watched_[place];
     bool const same = known.is_same(wanted);
-    if (same && known.interest == wanted.interest) return;
+    if (same && known.interest == wanted.interest) return true;
     known = wanted;
-    if (wanted.descriptor < 0) return;
+    if (wanted.descriptor < 0) return true;
     epoll_event it{};
     it.events = wanted.interest;
     it.data.u64 = wanted.serial << place_bits | place;
     auto const how = same ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    if (::epoll_ctl(waits_.get(), how, wanted.descriptor, &it) < 0) known = {};  // tried again
+    if (::epoll_ctl(waits_.get(), how, wanted.descriptor, &it) == 0) return true;
+    known = {};
+    return false;
 }
 
 void lookout::wait(std::span<watched_socket, most_sockets> sockets) {
+    constexpr int again_soon = 50;
+    int longest = -1;
     for (std::size_t i = 0; i < most_sockets; ++i)
-        watch(i, sockets[i]);
+        if (!watch(i, sockets[i])) longest = again_soon;
     std::array<epoll_event, most_sockets + 2> all;
     waiting_ = true;
     // A call that came before this point has not rung the bell.
     bool const wait = !called_;
-    auto const ready = ::epoll_wait(waits_.get(), all.data(), int{all.size()}, wait ? -1 : 0);
+    auto const ready = ::epoll_wait(waits_.get(), all.data(), int{all.size()}, wait ? longest : 0);
     waiting_ = false;
     called_ = false;  // whoever called looks after what he wants before the next wait
     for (int i = 0; i < ready; ++i) {
         auto const mark = all[static_cast<std::size_t>(i)].data.u64;
         auto const serial = mark >> place_bits;
         if (serial == no_socket) {
-            // Before it is drained: whoever arms it in between finds that he has to.
-            if (mark == timer_mark) armed_for_ = base::never.time_since_epoch().count();
             drain(mark == timer_mark ? timer_.get() : bell_.get());
+            // After it is drained, or what somebody arms meanwhile, and is due, would be drained too.
+            // Whoever finds it armed meanwhile is looked after before the next wait.
+            if (mark == timer_mark) armed_for_ = base::never.time_since_epoch().count();
         } else if (auto& it = sockets[mark & ((1U << place_bits) - 1)]; it.serial == serial) {
             it.ready = true;
+        } else {
+            begin_anew();
         }
     }
+}
+
+// Something is watched that is not ours any more: a socket that we have closed and the child of a fork
+// still has, or what was given the number of one that another thread closed a moment ago.
+void lookout::begin_anew() noexcept {
+    base::descriptor fresh{::epoll_create1(EPOLL_CLOEXEC)};
+    if (!fresh || !add(fresh.get(), timer_.get(), EPOLLIN, timer_mark) ||
+        !add(fresh.get(), bell_.get(), EPOLLIN, bell_mark))
+        return;  // costs time, and is tried again
+    waits_ = std::move(fresh);
+    watched_ = {};
 }
 
 void lookout::call() noexcept {

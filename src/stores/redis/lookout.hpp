@@ -53,7 +53,8 @@ public:
     void wake_by(base::instant when) noexcept;
 
 private:
-    void watch(std::size_t place, watched_socket const& wanted) noexcept;
+    bool watch(std::size_t place, watched_socket const& wanted) noexcept;
+    void begin_anew() noexcept;
 
     base::descriptor timer_;
     base::descriptor bell_;

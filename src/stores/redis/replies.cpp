@@ -125,7 +125,7 @@ seam::renewal read_renewal(std::string_view word, answer_reader& in) {
 renew_exchange::renew_exchange(std::size_t claims, std::vector<group> groups, maker make)
     : groups_{std::move(groups)}, make_{std::move(make)} {
     out_.items.assign(claims, seam::renewal{.now = seam::renewal::status::waiting});
-    constexpr std::size_t under_way = 64;
+    constexpr std::size_t under_way = 256;
     while (made_ < std::min(under_way, groups_.size()))
         make_next();
 }
@@ -153,8 +153,12 @@ void renew_exchange::on_answer(std::size_t which, answer const& what) {
 
 void renew_exchange::on_failure(std::size_t, base::error const& why) {
     if (!first_failure_) first_failure_ = why;
-    // A name may be sick; without a connection the others are not even tried.
-    if (!why.is(errc::store_unavailable)) make_next();
+    make_next();  // a name may be sick
+}
+
+// The others are not even tried.
+void renew_exchange::on_cut(std::size_t, base::error const& why) {
+    if (!first_failure_) first_failure_ = why;
 }
 
 seam::reply renew_exchange::finish() {

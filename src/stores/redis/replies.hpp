@@ -82,6 +82,7 @@ public:
     renew_exchange(std::size_t claims, std::vector<group> groups, maker make);
     void on_answer(std::size_t which, answer const& what) override;
     void on_failure(std::size_t which, base::error const& why) override;
+    void on_cut(std::size_t which, base::error const& why) override;
     seam::reply finish() override;
 
 private:

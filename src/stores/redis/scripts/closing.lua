@@ -124,7 +124,7 @@ local function write(b, grows)
         call('PEXPIREAT', b.record, expiry(record_until(r)))
     end
     if drawn then
-        call('SET', KEYS[1], mark)
+        call('SET', KEYS[1], string.format('%.0f', mark))
         drawn = false
     end
     if is_spread(r) then write_claims(b) end

@@ -12,7 +12,7 @@ end
 -- When a key may go that is needed until `moment`, in milliseconds. Later by 10 s, so that those who
 -- come soon after the end of a lease still find out whose it was.
 local function expiry(moment)
-    return math.ceil(moment / 1000) + 10000
+    return string.format('%.0f', math.ceil(moment / 1000) + 10000)
 end
 
 -- The field of `claims` for a place in the line.

@@ -15,11 +15,15 @@ end
 if #ARGV == 4 and #text > HEAD_SIZE then -- the usual case: the holder, and at most a line behind it
     local magic, waiters, _, _, claims_until, _, first_until, bars_until, expires, _, number, _, _, holder =
         unpack_from(HEAD, text)
-    if magic == 'hf1s' and holder == ARGV[3] and expires > now and (waiters == 0 or first_until > now) and
+    local renewed = math.max(expires, now + ARGV[4] * 1000)
+    -- The details of the holder may lie in `claims`, which must not end before it does.
+    if magic == 'hf1s' and holder == ARGV[3] and expires > now and
+        (waiters == 0 or (first_until > now and renewed <= claims_until)) and
         unpack_from('<I4c0', text, NAME_AT) == ARGV[2] then
-        expires = math.max(expires, now + ARGV[4] * 1000)
+        expires = renewed
         -- Needs no memory, and so the next may have some.
-        call('PEXPIREAT', KEYS[2], math.ceil(math.max(expires, claims_until, bars_until) / 1000) + 10000)
+        call('PEXPIREAT', KEYS[2],
+            string.format('%.0f', math.ceil(math.max(expires, claims_until, bars_until) / 1000) + 10000))
         call('SETRANGE', KEYS[2], IN_TERM, pack('<dd', expires, now))
         return {now, 'renewed', 'alive', number, now, waiters > 0 and 1 or 0}
     end

@@ -45,8 +45,9 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
             call('HDEL', KEYS[3], place, id)
             if expires > claims_until then
                 claims_until = expires + lease
-                call('PEXPIREAT', KEYS[3], math.ceil(claims_until / 1000) + 10000)
-                call('PEXPIREAT', KEYS[2], math.ceil(math.max(claims_until, bars_until) / 1000) + 10000)
+                call('PEXPIREAT', KEYS[3], string.format('%.0f', math.ceil(claims_until / 1000) + 10000))
+                call('PEXPIREAT', KEYS[2],
+                    string.format('%.0f', math.ceil(math.max(claims_until, bars_until) / 1000) + 10000))
             end
             local changes = pack(CHANGES, waiters - 1, fair - is_fair, ticket, claims_until, first + 1,
                 two_until, bars_until, expires, now, number, '00', 0, client, '-', claim, now, lease,
@@ -63,7 +64,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
             call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, bars_until, expires, now, number,
                 '00', 1, client, '-', claim, now, lease, permits, is_fair, '0') ..
                 string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
-                'PXAT', math.ceil(math.max(expires, bars_until) / 1000) + 10000)
+                'PXAT', string.format('%.0f', math.ceil(math.max(expires, bars_until) / 1000) + 10000))
         end
         redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client, 'granted ' .. claim .. ' ' .. number_text ..
             ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)

@@ -11,11 +11,11 @@ if not text and #KEYS == 6 and ARGV[6] ~= '4' then -- the usual case: nobody is 
     local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
     if before >= now then
         number = before + 1
-        call('SET', KEYS[1], number)
+        call('SET', KEYS[1], string.format('%.0f', number))
     end
     call('SET', KEYS[2], pack(SOLO_AND_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
         ARGV[6], ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
-        #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', ARGV[11] + 10001)
+        #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', string.format('%d', ARGV[11] + 10001))
     return {now, 'granted', number, now, 0}
 end
 
