@@ -119,6 +119,7 @@ private:
     void drive(guard& held, bool* driving, base::instant until);
     void pass_seat() noexcept;
     void vacate() noexcept;
+    void want_driver();
     void wake(waiter& whom) noexcept;
     void wake_courier() noexcept;
     void start_threads();

@@ -75,7 +75,7 @@ void loop::begin(core::script_call& call) {
     auto const now = boot_clock::now();
     engine_.begin(call, now);
     send_in_background(held, now);
-    start_threads();  // somebody must drive while it waits
+    want_driver();
     after_event(held);
 }
 
@@ -175,7 +175,16 @@ void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::r
     auto const now = boot_clock::now();
     engine_.release(held_grant, now, &call);
     send_in_background(held, now);
+    want_driver();
     after_event(held);
+}
+
+// Somebody waits who does not drive by himself: a seat that is left to callers must not stay empty.
+void loop::want_driver() {
+    start_threads();
+    if (driven_) return;
+    vacated_ = base::instant::min();
+    courier_alarm_.ring();
 }
 
 // For requests that nobody waits for: the calling thread must not wait for the store either.
@@ -212,7 +221,7 @@ void loop::begin(core::acquire_call& call, nanoseconds timeout) {
     auto const now = boot_clock::now();
     engine_.begin(call, now, deadline_of(timeout, now));
     send_in_background(held, now);
-    start_threads();  // somebody must drive while it waits
+    want_driver();
     after_event(held);
 }
 

@@ -82,13 +82,13 @@ TEST_F(storm_test, connections_are_killed) {
     brew(60ms, [this](std::uint64_t random) {
         server_.ask({"CLIENT", "KILL", "TYPE", random % 2 == 0 ? "normal" : "pubsub"});
     });
-    count_together(120);
+    count_together(400);
     EXPECT_GT(blows_, 10);
 }
 
 TEST_F(storm_test, scripts_are_forgotten) {
     brew(4ms, [this](std::uint64_t) { server_.ask({"SCRIPT", "FLUSH"}); });
-    count_together(40);
+    count_together(120);
     EXPECT_GT(blows_, 20);
 }
 
@@ -103,7 +103,7 @@ TEST_F(storm_test, everything_is_forgotten) {
         auto const order = i % 2 == 0 ? ordering::barging : ordering::fair;
         mutex shared{mine, "q", {.lease = 1500ms, .order = order}};
         std::uint64_t last = 0;
-        for (int turn = 0; turn < 200; ++turn) {
+        for (int turn = 0; turn < 400; ++turn) {
             auto const held = shared.try_acquire_for(support::patience);
             ASSERT_TRUE(held) << "it waits for ever";
             EXPECT_GT(held->token(), last);
