@@ -35,18 +35,21 @@ class asio_completion {
 public:
     explicit asio_completion(Handler handler)
         : handler_{std::move(handler)},
-          work_{boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))} {}
+          work_{boost::asio::make_work_guard(boost::asio::get_associated_executor(*handler_))} {}
 
     [[nodiscard]] auto slot() const {
-        return boost::asio::get_associated_cancellation_slot(handler_);
+        return boost::asio::get_associated_cancellation_slot(*handler_);
     }
 
     template <class... Results>
     static void complete(std::shared_ptr<asio_completion> self, Results... results) {
         auto executor = self->work_.get_executor();
+        // The handler may have been called, and its context been ended, before `post` returns.
+        auto const at_work = boost::asio::make_work_guard(executor);
         boost::asio::post(executor, [self = std::move(self),
                                      values = std::make_tuple(std::move(results)...)]() mutable {
-            auto handler = std::move(self->handler_);
+            auto handler = std::move(*self->handler_);
+            self->handler_.reset();
             self->work_.reset();
             self.reset();
             std::apply([&](auto&... value) { std::move(handler)(std::move(value)...); }, values);
@@ -54,7 +57,7 @@ public:
     }
 
 private:
-    Handler handler_;
+    std::optional<Handler> handler_;  ///< nothing once it is called
     boost::asio::executor_work_guard<boost::asio::associated_executor_t<Handler>> work_;
 };
 

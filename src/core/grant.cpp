@@ -3,7 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <utility>
+
+#include "core/words.hpp"
 
 namespace holdfast::core {
 
@@ -11,11 +14,21 @@ namespace {
 
 constexpr char const* overdue = "no renewal was confirmed before the deadline";
 
+// A few for all grants: they are taken for a moment, when a hold is lost or watched.
+std::array<std::mutex, 64>& all_words() noexcept {
+    static std::array<std::mutex, 64> all;
+    return all;
+}
+
 }  // namespace
 
-// A few for all grants: they are taken for a moment, when a hold is lost or watched.
+void renew_words_in_child() noexcept {
+    for (auto& it : all_words())
+        std::construct_at(&it);
+}
+
 std::mutex& grant::words() const noexcept {
-    static std::array<std::mutex, 64> all;
+    auto& all = all_words();
     return all[std::hash<grant const*>{}(this) / alignof(std::max_align_t) % all.size()];
 }
 

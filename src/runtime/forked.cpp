@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#include "core/words.hpp"
+
 namespace holdfast::runtime {
 
 namespace {
@@ -28,6 +30,7 @@ void install_once() {
         ::pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
                          [] {
                              generation.fetch_add(1, std::memory_order_relaxed);
+                             core::renew_words_in_child();
                              for (auto* const store : all().stores)
                                  store->abandon_in_child();
                              all().stores.clear();

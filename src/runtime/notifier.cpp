@@ -15,11 +15,11 @@ void notifier::post(std::vector<task>& what) {
     std::lock_guard const starting{thread_mutex_};
     {
         std::lock_guard const guard{state_->mutex};
-        if (state_->stopping) return refused.swap(what);
+        if (state_->ended || state_->dropped) return refused.swap(what);
         std::ranges::move(what, std::back_inserter(state_->tasks));
         what.clear();
     }
-    if (!thread_.joinable()) thread_ = start_quietly([with = state_] { run(*with); });
+    if (!thread_.joinable() && !stopped_) thread_ = start_quietly([with = state_] { run(*with); });
     state_->changed.notify_one();
 }
 
@@ -29,7 +29,10 @@ void notifier::run(state& with) {
         {
             std::unique_lock guard{with.mutex};
             with.changed.wait(guard, [&] { return with.stopping || !with.tasks.empty(); });
-            if (with.tasks.empty()) return;
+            if (with.tasks.empty()) {
+                with.ended = true;
+                return;
+            }
             mine.swap(with.tasks);
         }
         for (auto& next : mine) {
@@ -45,17 +48,17 @@ void notifier::run(state& with) {
 }
 
 void notifier::stop() noexcept {
-    {
-        std::lock_guard const guard{state_->mutex};
-        state_->stopping = true;
-    }
-    state_->changed.notify_one();
     std::thread mine;  // joined without the lock: a task may post
     {
         std::lock_guard const starting{thread_mutex_};
         mine = std::move(thread_);
+        stopped_ = true;
+        std::lock_guard const guard{state_->mutex};
+        state_->stopping = true;
+        if (!mine.joinable()) state_->ended = true;
     }
     if (!mine.joinable()) return;
+    state_->changed.notify_one();
     if (mine.get_id() == std::this_thread::get_id()) {
         // A task ends its own client. What is behind it in the queue may need that client.
         state_->dropped = true;

@@ -24,7 +24,8 @@ public:
     /// Takes all of them at once, so that the thread is woken once; leaves `what` empty.
     void post(std::vector<task>& what);
 
-    /// Runs what was posted, then ends the thread. Called from a task it drops the rest instead.
+    /// Runs what was posted, and what that posts, then ends the thread. Called from a task it drops
+    /// the rest instead.
     void stop() noexcept;
 
 private:
@@ -34,14 +35,16 @@ private:
         std::condition_variable changed;
         std::vector<task> tasks;
         bool stopping{false};
+        bool ended{false};                 ///< nobody runs tasks any more
         std::atomic<bool> dropped{false};  ///< what has not begun is not wanted any more
     };
 
     static void run(state& with);
 
     std::shared_ptr<state> state_ = std::make_shared<state>();
-    std::mutex thread_mutex_;
+    std::mutex thread_mutex_;  ///< guards what follows
     std::thread thread_;
+    bool stopped_{false};
 };
 
 }  // namespace holdfast::runtime

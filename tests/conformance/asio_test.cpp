@@ -1,5 +1,6 @@
 // <holdfast/asio.hpp>: acquire and release with any completion token.
 #include <atomic>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -169,6 +170,24 @@ TEST_P(asio_test, close_ends_waits_with_closed) {
     client_.close();
     io_.run();
     EXPECT_EQ(ended, errc::closed);
+}
+
+TEST_P(asio_test, who_is_told_of_a_loss_may_begin_a_release_while_the_client_closes) {
+    auto held = shared_.acquire();
+    std::promise<release_outcome> released;
+    std::stop_callback const when_lost{
+        held.lost(), [&] {
+            std::this_thread::sleep_for(
+                50ms);  // close has nothing left to do but to wait for this one
+            async_release(std::move(held), [&](std::exception_ptr, release_outcome how) {
+                released.set_value(how);
+            });
+        }};
+    auto closing = elsewhere([&] { client_.close(); });
+    ASSERT_TRUE(ready(closing));
+    auto said = released.get_future();
+    ASSERT_TRUE(ready(said));
+    EXPECT_NE(said.get(), release_outcome::released);
 }
 
 TEST_P(asio_test, a_recursive_mutex_needs_an_owner) {
