@@ -26,7 +26,7 @@ set(HOLDFAST_TEST_ENVIRONMENT
     "XDG_STATE_HOME=unset:"
     "ASAN_OPTIONS=set:detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
     "UBSAN_OPTIONS=set:print_stacktrace=1:halt_on_error=1"
-    "TSAN_OPTIONS=set:halt_on_error=1:second_deadlock_stack=1:history_size=4")
+    "TSAN_OPTIONS=set:halt_on_error=1:second_deadlock_stack=1:history_size=4:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 
 function(holdfast_set_test_properties test)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT")

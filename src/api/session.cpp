@@ -127,7 +127,7 @@ std::shared_ptr<Site> find_or_make(std::map<std::string, std::weak_ptr<Site>, st
 std::shared_ptr<site> session::site_for(std::string_view name) {
     std::lock_guard const guard{loop_->mutex()};
     auto out = find_or_make(sites_, name);
-    out->name = name;
+    if (out->name.empty()) out->name = name;  // others read it without the lock
     return out;
 }
 
