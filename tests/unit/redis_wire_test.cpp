@@ -129,6 +129,12 @@ TEST(redis_answer, random_bytes_do_no_harm) {
     }
 }
 
+std::string tag_of(std::string_view name) {
+    std::string out;
+    append_tag(out, name);
+    return out;
+}
+
 TEST(redis_keys, a_name_that_is_odd_is_hashed) {
     EXPECT_EQ(tag_of("orders/42"), "orders/42");
     EXPECT_EQ(tag_of(std::string(128, 'x')), std::string(128, 'x'));

@@ -11,11 +11,6 @@ namespace holdfast::stores::redis {
 
 /// What a name is in a key: as it is, or a readable part and a hash where it is long or has braces.
 void append_tag(std::string& to, std::string_view name);
-[[nodiscard]] inline std::string tag_of(std::string_view name) {
-    std::string out;
-    append_tag(out, name);
-    return out;
-}
 
 /// The name that a tag stands for; false when the tag holds a hash of it.
 [[nodiscard]] bool is_plain_tag(std::string_view tag);

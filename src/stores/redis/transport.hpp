@@ -50,8 +50,6 @@ public:
     [[nodiscard]] std::size_t read(std::span<char> into);
     /// How many bytes were taken; 0 when there is no room now. Throws `broken`.
     [[nodiscard]] std::size_t write(std::string_view bytes);
-    /// Something waits for room in the socket.
-    [[nodiscard]] bool is_choked() const noexcept { return choked_; }
 
 private:
     enum class phase { resolving, connecting, securing, open };
