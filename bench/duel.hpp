@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,9 @@ struct side {
 };
 
 /// Runs both sides by turns and prints medians, and the ratio of ours to the limit with its spread
-/// over the rounds. Returns the median ratio.
-inline double duel(char const* row, side const& ours, side const& limit, int rounds, double goal) {
+/// over the rounds. Returns the median ratio. Without a goal it tells where time goes.
+inline double duel(char const* row, side const& ours, side const& limit, int rounds,
+                   std::optional<double> goal) {
     std::vector<double> our_rates;
     std::vector<double> limit_rates;
     std::vector<double> ratios;
@@ -52,8 +54,10 @@ inline double duel(char const* row, side const& ours, side const& limit, int rou
     std::printf("%s\n", row);
     std::printf("  %-44s %12.0f /s\n", ours.name.c_str(), spread_of(our_rates).median);
     std::printf("  %-44s %12.0f /s\n", limit.name.c_str(), spread_of(limit_rates).median);
-    std::printf("  ratio %.3f (%.3f to %.3f over %d rounds), goal %.2f: %s\n", ratio.median,
-                ratio.low, ratio.high, rounds, goal, ratio.median >= goal ? "met" : "NOT met");
+    std::printf("  ratio %.3f (%.3f to %.3f over %d rounds)", ratio.median, ratio.low, ratio.high,
+                rounds);
+    if (goal) std::printf(", goal %.2f: %s", *goal, ratio.median >= *goal ? "met" : "NOT met");
+    std::puts("");
     std::fflush(stdout);
     return ratio.median;
 }

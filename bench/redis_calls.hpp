@@ -22,9 +22,17 @@ struct pair_of_calls {
 
 class caller {
 public:
-    [[nodiscard]] pair_of_calls calls(std::string name) {
+    explicit caller(std::uint64_t client = 0x1234'5678'9abc'def0)
+        : self_{.id = holdfast::seam::client_id{client},
+                .host = host(),
+                .pid = ::getpid(),
+                .label = ""} {}
+
+    [[nodiscard]] pair_of_calls calls(std::string name,
+                                      holdfast::ordering order = holdfast::ordering::barging) {
         auto spec = std::make_shared<holdfast::seam::claim_spec>();
         spec->name = std::move(name);
+        spec->order = order;
         holdfast::seam::claim const wanted{
             std::move(spec), {self_.id, ++last_}, holdfast::seam::actor_id{1}};
         // A client gives up a submit some time from now; a moment far away has as many digits.
@@ -33,6 +41,9 @@ public:
         return {bytes(holdfast::seam::submit{{wanted}, true, far}),
                 bytes(holdfast::seam::settle{{wanted}})};
     }
+
+    /// Where a client is told that it holds.
+    [[nodiscard]] std::string channel() const { return layout_.channel(); }
 
     static void load(wire& to) {
         to.load(holdfast::stores::redis::scripts::submit);
@@ -50,10 +61,7 @@ private:
         return name;
     }
 
-    holdfast::seam::identity self_{.id = holdfast::seam::client_id{0x1234'5678'9abc'def0},
-                                   .host = host(),
-                                   .pid = ::getpid(),
-                                   .label = ""};
+    holdfast::seam::identity self_;
     holdfast::stores::redis::native_layout layout_{"hf-bench:", self_};
     std::uint64_t last_{0};
 };

@@ -1,4 +1,5 @@
-// Crowds at one name on Redis: ours, and the least that can hand a lock on in order.
+// Crowds at one name on Redis: ours, our scripts without our client, and the least that can hand a lock on
+// in order.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include "crowd.hpp"
-#include "redis_wire.hpp"
+#include "redis_calls.hpp"
 
 namespace bench {
 
@@ -85,4 +86,40 @@ inline crowd::member member(std::string const& url) {
 }
 
 }  // namespace bare
+
+/// The scripts of the store, sent by somebody who does nothing but send them: what is between this and
+/// a crowd of ours is the client's own part.
+inline crowd::member scripted_member(std::string const& url) {
+    return [=](tally& all, int who) {
+        wire commands{url};
+        wire messages{url};
+        caller self{0x1234'5678'0000'0000 + static_cast<std::uint64_t>(who)};
+        caller::load(commands);
+        auto const calls = self.calls("bench/scripted", holdfast::ordering::fair);
+        holdfast::stores::redis::command subscribe{"SUBSCRIBE"};
+        subscribe << self.channel();
+        (void)messages.ask(std::move(subscribe));
+        ++all.ready;
+        auto const has = [](std::string_view text, std::string_view word) {
+            return text.find(word) != std::string_view::npos;
+        };
+        auto const get = [&] {
+            if (!has(commands.answer(), "queued")) return;
+            while (!has(messages.answer(), "granted")) {}
+        };
+        commands.send(calls.lock);
+        get();
+        while (!all.over) {
+            all.enter(who);
+            all.leave();
+            commands.send(calls.unlock);
+            commands.send(calls.lock);
+            (void)commands.answer();
+            get();
+        }
+        commands.send(calls.unlock);
+        (void)commands.answer();
+    };
+}
+
 }  // namespace bench

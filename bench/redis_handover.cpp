@@ -64,10 +64,14 @@ int main(int argc, char** argv) {
     std::string const what = argc > 2 ? argv[2] : "";
     if (what != "commands") {
         auto const ours = bench::holdfast_member(url, holdfast::ordering::fair, 1);
+        auto const scripted = bench::scripted_member(url);
         auto const bare = bench::bare::member(url);
+        bench::side const limit{"a list, a script and a message", [&] { return rate(bare); }};
         bench::duel("redis: fair hand-over between 65 processes",
-                    {"holdfast::mutex, fair", [&] { return rate(ours); }},
-                    {"a list, a script and a message", [&] { return rate(bare); }}, rounds, goal);
+                    {"holdfast::mutex, fair", [&] { return rate(ours); }}, limit, rounds, goal);
+        bench::duel("redis: the same with our scripts alone",
+                    {"the scripts, without a client", [&] { return rate(scripted); }}, limit,
+                    rounds, std::nullopt);
     }
     if (what != "rate") {
         std::puts("redis: commands per fair hand-over");
