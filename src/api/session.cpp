@@ -22,6 +22,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds default_lease{30'000};
+// Whoever asks for more means for ever; nanoseconds can still count it.
+constexpr milliseconds longest_patience = std::chrono::hours{24 * 365};
 
 std::string host_name() {
     char name[HOST_NAME_MAX + 1] = {};
@@ -44,7 +46,8 @@ seam::actor_id this_thread() noexcept {
     return mine;
 }
 
-session::session(std::string_view url, client_options options) : patience_{options.patience} {
+session::session(std::string_view url, client_options options)
+    : patience_{std::min(options.patience, longest_patience)} {
     if (patience_ < milliseconds::zero())
         base::raise(errc::bad_option, "patience must not be negative");
     auto parsed = base::url::parse(url);

@@ -123,9 +123,7 @@ release_outcome single_hold::note(release_outcome outcome) {
 
 lease_state single_hold::renew(std::optional<milliseconds> lease) {
     client_->require_usable();
-    if (lease && *lease < milliseconds{20})
-        base::raise(errc::bad_option,
-                    "lease must be at least 20 ms, not " + std::to_string(lease->count()) + " ms");
+    if (lease) core::require_lease(*lease, grant_->its_terms().grace);
     client_->loop().renew(*grant_, lease, client_->patience());
     return state();
 }

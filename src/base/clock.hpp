@@ -23,9 +23,12 @@ using instant = boot_clock::time_point;
 /// Later than any moment that will be reached.
 inline constexpr instant never = instant::max();
 
-/// `when + span` that stays at `never` instead of overflowing.
-[[nodiscard]] constexpr instant after(instant when, std::chrono::nanoseconds span) noexcept {
-    return span > never - when ? never : when + span;
+/// `when + span` that stays at `never` instead of overflowing, also where the span is more than
+/// nanoseconds can count.
+template <class Period>
+[[nodiscard]] constexpr instant after(instant when,
+                                      std::chrono::duration<std::int64_t, Period> span) noexcept {
+    return span > std::chrono::duration_cast<decltype(span)>(never - when) ? never : when + span;
 }
 
 /// Microseconds of the wall clock. Only for fencing sequences, which must rise over restarts;

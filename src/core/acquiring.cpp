@@ -40,7 +40,8 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
             its.offered = false;
             return give(*it, call, now);
         }
-        bool const answered = it->at == tenure::phase::held || it->at == tenure::phase::waiting;
+        bool const answered = it->at == tenure::phase::held ||
+                              (it->at == tenure::phase::waiting && it->failures == 0);
         if (!call.wait && answered && !its.offered) return complete(call, verdict::busy);
     }
     if (auto const* const it = its.now; it != nullptr && it->at == tenure::phase::waiting)

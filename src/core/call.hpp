@@ -65,7 +65,8 @@ struct acquire_call : timed, boost::intrusive::list_base_hook<> {
     std::uint64_t ticket{0};  ///< while its retry policy is being asked
 };
 
-/// One request on its own: cells, listings, limits, pings. Resent until answered or due.
+/// One request on its own: cells, listings, limits, pings. Resent until answered or due, but for an
+/// eviction: a second one could end the hold of whoever came next.
 struct operation_call : timed {
     operation_call(seam::request what_to_ask, completion& whom)
         : timed{kind::operation}, ask{std::move(what_to_ask)}, to{&whom} {}
@@ -74,6 +75,10 @@ struct operation_call : timed {
     completion* to;
     base::instant deadline{base::never};
     bool cleans_up{false};  ///< sent also while the client closes
+
+    [[nodiscard]] bool is_sent_once() const noexcept {
+        return std::holds_alternative<seam::evict>(ask);
+    }
 
     bool done{false};
     base::error error{};

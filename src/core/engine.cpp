@@ -62,7 +62,7 @@ base::instant engine::due_of(tenure const& it) const {
     case phase::held: {
         auto due = std::min(it.lost_at(), it.asking ? it.answer_by : it.renew_at);
         if (it.user != nullptr && it.on->max_hold)
-            due = std::min(due, it.user->granted() + *it.on->max_hold);
+            due = std::min(due, base::after(it.user->granted(), *it.on->max_hold));
         return due;
     }
     case phase::parked: return std::min(it.renew_at, it.lost_at());
@@ -124,7 +124,7 @@ void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewal
     if (it.at == phase::held && now >= it.lost_at())
         return lose(it, "no renewal was confirmed before the deadline", now);
     if (it.at == phase::held && it.user != nullptr && it.on->max_hold &&
-        now >= it.user->granted() + *it.on->max_hold)
+        now >= base::after(it.user->granted(), *it.on->max_hold))
         return lose(it, "it was held for the longest time allowed (max_hold)", now);
     if ((it.at == phase::over || it.at == phase::ending) && now >= it.surely_over) {
         tell_release(it, release_outcome::unknown);
@@ -247,7 +247,7 @@ void engine::on_failure(flight const& was, base::error const& error, base::insta
         if (auto const found = operations_.find(was.subject); found != operations_.end()) {
             auto& call = *found->second;
             call.in_flight = false;
-            if (!error.is(errc::store_unavailable) || now >= call.deadline)
+            if (!error.is(errc::store_unavailable) || now >= call.deadline || call.is_sent_once())
                 return finish(call, error);
             call.error = error;
             schedule(call,
@@ -302,8 +302,9 @@ void engine::attempt_operation(operation_call& call, base::instant now) {
     }
     send(verb::operation, call.ask, call.ticket, now);
     call.in_flight = true;
-    // A request that hangs is sent again: each of them is harmless when it arrives twice.
-    schedule(call, std::min(call.deadline, now + set_.request_timeout));
+    // A request that hangs is sent again: nearly all are harmless when they arrive twice.
+    auto const again = call.is_sent_once() ? base::never : now + set_.request_timeout;
+    schedule(call, std::min(call.deadline, again));
 }
 
 void engine::on_operation_reply(flight const& was, seam::reply const& answer) {

@@ -70,7 +70,9 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
     switch (result.now) {
     case status::alive: return confirm(it, result.held, lease, pair, now);
     case status::waiting: {
-        it.of->busy_at = now;
+        auto const its = it.of;
+        answer_busy(*its, now);
+        if (its->calls.empty()) return;
         plan_wait(it, result.blocked_for, now);
         if (std::exchange(it.attempting, false) && it.on->retry) ask_policy(it, {}, now);
         return;
@@ -161,7 +163,8 @@ void engine::lose(tenure& it, std::string const& why, base::instant now) {
     its->offered = false;
     it.of = nullptr;
     bool const used_up = it.on->max_hold && it.user != nullptr &&
-                         now >= it.user->granted() + *it.on->max_hold && now < it.lost_at();
+                         now >= base::after(it.user->granted(), *it.on->max_hold) &&
+                         now < it.lost_at();
     if (used_up || it.user == nullptr) {
         settle(it, now);
     } else {

@@ -24,10 +24,17 @@ std::string text(milliseconds span) { return std::to_string(span.count()) + " ms
 
 }  // namespace
 
-terms make_terms(seam::claim_spec spec, lock_options const& options) {
-    auto const lease = options.lease;
+void require_lease(milliseconds lease, milliseconds grace) {
     require(lease >= shortest_lease && lease <= longest_lease,
             "lease must be from " + text(shortest_lease) + " to one year, not " + text(lease));
+    require(grace >= milliseconds::zero() && grace < lease,
+            "grace must be at least 0 and less than the lease of " + text(lease) + ", not " +
+                text(grace));
+}
+
+terms make_terms(seam::claim_spec spec, lock_options const& options) {
+    auto const lease = options.lease;
+    require_lease(lease, options.grace);
     auto const renew_every = options.renew_every.value_or(lease / 3);
     require(renew_every > milliseconds::zero() && renew_every < lease,
             "renew_every must be more than 0 and less than the lease of " + text(lease) + ", not " +
@@ -40,9 +47,6 @@ terms make_terms(seam::claim_spec spec, lock_options const& options) {
             "min_hold must be at most one year");
     require(!options.max_hold || !options.min_hold || *options.min_hold <= *options.max_hold,
             "min_hold must not be longer than max_hold");
-    require(options.grace >= milliseconds::zero() && options.grace < lease,
-            "grace must be at least 0 and less than the lease of " + text(lease) + ", not " +
-                text(options.grace));
     require(options.local_passes >= 0 && options.local_passes <= most_passes,
             "local_passes must be from 0 to " + std::to_string(most_passes) + ", not " +
                 std::to_string(options.local_passes));

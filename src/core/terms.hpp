@@ -46,6 +46,9 @@ struct terms {
 
 using terms_ptr = std::shared_ptr<terms const>;
 
+/// Throws errc::bad_option when nothing can be held for so long, or `lost()` would fire at once.
+void require_lease(std::chrono::milliseconds lease, std::chrono::milliseconds grace);
+
 /// Checks the options and makes terms of them; throws errc::bad_option.
 [[nodiscard]] terms make_terms(seam::claim_spec spec, lock_options const& options);
 

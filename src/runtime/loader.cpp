@@ -56,7 +56,17 @@ seam::store_module const& load(std::string_view name) {
     return *function();
 }
 
+// What a URL may name in other versions, so that it is told from a slip of the pen.
+constexpr std::string_view stores_elsewhere =
+    "redis+sentinel rediss+sentinel redis+cluster rediss+cluster etcd etcds zookeeper postgres "
+    "mysql "
+    "quorum+redis quorum+rediss quorum+mysql quorum+postgres";
+
 [[noreturn]] void refuse(std::string_view scheme) {
+    if (serves(stores_elsewhere, scheme))
+        base::raise(errc::unsupported, "this version of holdfast does not have the store '" +
+                                           std::string{scheme} +
+                                           ":'; docs/stores lists those that it has");
     std::vector<std::string_view> known{"memory"};
     for (auto const& store : known_stores()) {
         for (auto rest = store.schemes; !rest.empty();) {

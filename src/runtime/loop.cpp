@@ -1,7 +1,10 @@
 #include "runtime/loop.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "runtime/loop_wait.hpp"
@@ -93,7 +96,7 @@ void loop::leave_rest(guard& held) {
     if (instant_) return pump_instantly(boot_clock::now());
     if (prompt_) return send_all(held);
     if (!waiters_.empty()) return wake(waiters_.front());
-    start_threads();
+    try_to_start_threads();
     wake_courier();
 }
 
@@ -107,16 +110,28 @@ void loop::pump_instantly(base::instant now) {
     }
 }
 
+// A policy that throws has nothing more to say: the acquire ends as if it had returned nothing.
+std::optional<milliseconds> loop::ask_policy(core::engine::question const& what) {
+    try {
+        return what.policy_of->retry(what.about);
+    } catch (std::exception const& why) {
+        log_(log_level::error, std::string{"a retry policy threw: "} + why.what());
+    } catch (...) {
+        log_(log_level::error, "a retry policy threw");
+    }
+    return std::nullopt;
+}
+
 // What is for the user goes to the notifier.
 void loop::hand_out() {
     auto& todo = engine_.todo;
     std::vector<notifier::task> losses;  // first: what comes after may be somebody else's grant
     for (auto& grant : todo.losses)
         losses.push_back([grant = std::move(grant)] { grant->announce_loss(); });
-    if (!losses.empty()) notifier_.post(losses);
+    if (!losses.empty()) herald_.post(losses);
     for (auto& question : todo.questions) {
         post([this, question = std::move(question)] {
-            auto const delay = question.policy_of->retry(question.about);
+            auto const delay = ask_policy(question);
             guard held{mutex_};
             auto const now = boot_clock::now();
             engine_.answer_retry(question.ticket, delay, now);
@@ -137,11 +152,11 @@ void loop::after_event(guard&) {
     hand_out();
     if (closer_ != nullptr && engine_.idle()) wake(*closer_);
     auto const due = engine_.next_due();
-    if (due < wake_at_) {
-        start_threads();
-        wake_at_ = due;
-        time_alarm_.ring();
-    }
+    if (due >= wake_at_) return;
+    try_to_start_threads();
+    if (!timekeeper_.joinable()) return;
+    wake_at_ = due;
+    time_alarm_.ring();
 }
 
 // --- waiting and driving -----------------------------------------------------------------------
@@ -176,6 +191,7 @@ void loop::drive(guard& held, bool* driving, base::instant until) {
     held.lock();
     driven_ = false;
     if (driving != nullptr) *driving = false;
+    if (stopping_) seat_left_.notify_all();
     after_event(held);
     pass_seat();
 }
@@ -228,9 +244,16 @@ void loop::on_notice(seam::notice what) {
 // --- threads -----------------------------------------------------------------------------------
 
 void loop::start_threads() {
-    if (stopping_ || timekeeper_.joinable()) return;
-    timekeeper_ = start_quietly([this] { keep_time(); });
+    if (stopping_ || courier_.joinable()) return;
+    if (!timekeeper_.joinable()) timekeeper_ = start_quietly([this] { keep_time(); });
     courier_ = start_quietly([this] { carry(); });
+}
+
+// For what has begun already. Whatever happens next tries again.
+void loop::try_to_start_threads() noexcept {
+    try {
+        start_threads();
+    } catch (std::system_error const&) {}
 }
 
 void loop::keep_time() {
@@ -291,9 +314,18 @@ void loop::close(nanoseconds patience) noexcept {
     }
     if (timekeeper_.joinable()) timekeeper_.join();
     if (courier_.joinable()) courier_.join();
+    await_empty_seat(patience);
+    herald_.stop();
     notifier_.stop();
     fork_watch_.reset();
     store_->shut();
+}
+
+// A caller whose call has ended may still be on its way out of the store, which must not be shut under
+// it. What cleans up behind a caller has a deadline of its own, for which nobody waits here.
+void loop::await_empty_seat(nanoseconds patience) {
+    guard held{mutex_};
+    seat_left_.wait_for(held, patience, [this] { return !driven_; });
 }
 
 }  // namespace holdfast::runtime

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,7 +31,10 @@ namespace holdfast::runtime {
 /// * The courier thread sends what nobody waits for and drives the store while no caller does.
 /// * The notifier thread runs user code.
 ///
-/// All are started when first needed. Thread-safety: all members may be called from any thread.
+/// * The herald thread tells holders of their loss, so that no other user code delays it.
+///
+/// All are started when first needed; a call that needs them throws std::system_error, and has done
+/// nothing, when the system has no thread to give. Thread-safety: all members may be called from any thread.
 class loop final : public seam::event_sink {
 public:
     using log_function = std::function<void(log_level, std::string)>;
@@ -106,6 +110,8 @@ private:
     void leave_rest(guard& held);
     void pump_instantly(base::instant now);
     void hand_out();
+    [[nodiscard]] std::optional<std::chrono::milliseconds> ask_policy(
+        core::engine::question const& what);
     void send_in_background(guard& held, base::instant now);
     void after_event(guard& held);
     void wait(guard& held, waiter& self, base::instant until);
@@ -123,6 +129,8 @@ private:
     void wake(waiter& whom) noexcept;
     void wake_courier() noexcept;
     void start_threads();
+    void try_to_start_threads() noexcept;
+    void await_empty_seat(std::chrono::nanoseconds patience);
     void keep_time();
     void carry();
 
@@ -134,6 +142,7 @@ private:
     std::uint64_t const generation_;
     log_function log_;
     notifier notifier_;
+    notifier herald_;
 
     // guarded by mutex_
     std::vector<notifier::task> posts_;            ///< for the notifier, when the event is over
@@ -151,6 +160,8 @@ private:
     base::instant wake_at_{base::never};                 ///< when the timekeeper wakes by itself
     std::thread timekeeper_;
     std::thread courier_;
+
+    std::condition_variable seat_left_;  ///< while the loop stops
 
     base::alarm time_alarm_;
     base::alarm courier_alarm_;

@@ -21,6 +21,7 @@ base::instant deadline_of(nanoseconds timeout, base::instant now) {
 void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
                    std::stop_token const& stop) {
     guard held{mutex_};
+    start_threads();
     begin(held, call, self, timeout, stop);
     finish(held, call, self, stop);
 }
@@ -28,6 +29,7 @@ void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
 void loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
                  std::stop_token const& stop) {
     guard held{mutex_};
+    start_threads();
     begin(held, call, self, timeout, stop);
     if (!self.done)
         wait_or_stop(held, self, stop, [&] {
@@ -63,6 +65,7 @@ void loop::finish(guard& held, core::acquire_call& call, waiter& self,
 
 void loop::run(core::script_call& call, waiter& self, std::stop_token const& stop) {
     guard held{mutex_};
+    start_threads();
     engine_.begin(call, boot_clock::now());
     wait_or_stop(held, self, stop, [&] {
         if (self.stopped && !self.done) engine_.stop(call, boot_clock::now());
@@ -72,6 +75,7 @@ void loop::run(core::script_call& call, waiter& self, std::stop_token const& sto
 
 void loop::begin(core::script_call& call) {
     guard held{mutex_};
+    start_threads();
     auto const now = boot_clock::now();
     engine_.begin(call, now);
     send_in_background(held, now);
@@ -97,6 +101,7 @@ void loop::unwatch(seam::cell_key const& key) noexcept {
 
 void loop::run(core::operation_call& call, waiter& self) {
     guard held{mutex_};
+    start_threads();
     engine_.begin(call, boot_clock::now());
     wait_until_done(held, self, base::never, [] { return true; });
     after_event(held);
@@ -123,6 +128,7 @@ public:
 
 void loop::run_later(seam::request what, nanoseconds patience) {
     guard held{mutex_};
+    start_threads();
     auto const now = boot_clock::now();
     auto* const it = new unattended{*this, std::move(what)};
     it->call.deadline = base::after(now, patience);
@@ -181,7 +187,7 @@ void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::r
 
 // Somebody waits who does not drive by himself: a seat that is left to callers must not stay empty.
 void loop::want_driver() {
-    start_threads();
+    try_to_start_threads();
     if (driven_) return;
     vacated_ = base::instant::min();
     courier_alarm_.ring();
@@ -191,7 +197,7 @@ void loop::want_driver() {
 void loop::send_in_background(guard& held, base::instant now) {
     if (instant_) return pump_instantly(now);
     if (engine_.todo.requests.empty() || sending_) return;
-    start_threads();  // somebody must read the answer
+    try_to_start_threads();  // somebody must read the answer
     if (prompt_) return send_all(held);
     wake_courier();
 }
@@ -218,6 +224,7 @@ std::optional<seam::convert> loop::weaken(core::grant& held_grant, core::terms_p
 
 void loop::begin(core::acquire_call& call, nanoseconds timeout) {
     guard held{mutex_};
+    start_threads();
     auto const now = boot_clock::now();
     engine_.begin(call, now, deadline_of(timeout, now));
     send_in_background(held, now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "runtime/quiet_thread.hpp"
@@ -19,7 +20,12 @@ void notifier::post(std::vector<task>& what) {
         std::ranges::move(what, std::back_inserter(state_->tasks));
         what.clear();
     }
-    if (!thread_.joinable() && !stopped_) thread_ = start_quietly([with = state_] { run(*with); });
+    if (!thread_.joinable() && !stopped_) {
+        try {
+            thread_ = start_quietly([with = state_] { run(*with); });
+        } catch (std::system_error const&) {  // the next one tries again
+        }
+    }
     state_->changed.notify_one();
 }
 

@@ -1,4 +1,4 @@
-// The notifier: the one thread of a client on which user code runs.
+// A notifier: a thread of a client on which user code runs.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,8 @@ public:
 
     ~notifier();
 
-    /// Takes all of them at once, so that the thread is woken once; leaves `what` empty.
+    /// Takes all of them at once, so that the thread is woken once; leaves `what` empty. They wait while
+    /// the system has no thread to give.
     void post(std::vector<task>& what);
 
     /// Runs what was posted, and what that posts, then ends the thread. Called from a task it drops

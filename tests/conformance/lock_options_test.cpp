@@ -161,6 +161,14 @@ TEST_P(lock_options_test, label_and_owner_are_listed) {
     EXPECT_EQ(second.owner, "job 7");
 }
 
+TEST_P(lock_options_test, the_longest_time_of_all_is_for_ever) {
+    auto endless = connect({.patience = milliseconds::max()});
+    EXPECT_NO_THROW(endless.ping());
+    auto held = mutex{endless, "q", {.max_hold = milliseconds::max()}}.acquire();
+    EXPECT_TRUE(throughout(200ms, [&] { return held.held(); })) << held.loss_reason();
+    EXPECT_EQ(held.release(), release_outcome::released);
+}
+
 TEST_P(lock_options_test, values_out_of_range_are_refused) {
     auto const client = connect();
     lock_options const bad[] = {
@@ -182,6 +190,10 @@ TEST_P(lock_options_test, values_out_of_range_are_refused) {
         EXPECT_EQ(failure_of([&] { mutex{client, "q", options}; }), errc::bad_option);
         EXPECT_EQ(failure_of([&] { recursive_mutex{client, "q", options}; }), errc::bad_option);
     }
+    auto held = mutex{client, "q", {.grace = 1s}}.acquire();
+    for (auto const wanted : {milliseconds{19}, milliseconds{1s}, milliseconds{366 * 24h}})
+        EXPECT_EQ(failure_of([&] { return held.renew(wanted); }), errc::bad_option);
+    EXPECT_TRUE(held.held());
     EXPECT_NO_THROW((mutex{client, "q", {.lease = 20ms, .local_passes = 255}}));
     EXPECT_NO_THROW((mutex{client, "q", {.local_passes = 0}}));
 }

@@ -121,6 +121,26 @@ TEST_P(notifier_test, a_slow_callback_delays_no_renewal) {
     leave.count_down();
 }
 
+TEST_P(notifier_test, slow_user_code_delays_no_loss) {
+    auto const client = connect();
+    auto const other = connect();
+    auto const in_the_way = mutex{other, "busy"}.acquire();
+    std::latch entered{1};
+    std::latch leave{1};
+    auto const slow = [&](retry::attempt const&) -> std::optional<milliseconds> {
+        entered.count_down();
+        leave.wait();
+        return std::nullopt;
+    };
+    mutex waited{client, "busy", {.retry = slow}};
+    auto waiter = elsewhere([&] { return waited.try_acquire_for(patience).has_value(); });
+    entered.wait();
+    auto const doomed = mutex{client, "doomed", {.lease = 500ms, .renew = false}}.acquire();
+    EXPECT_TRUE(eventually([&] { return doomed.lost().stop_requested(); }));
+    leave.count_down();
+    EXPECT_FALSE(waiter.get());
+}
+
 TEST_P(notifier_test, a_callback_that_throws_harms_nobody) {
     auto const client = connect();
     auto other = connect();

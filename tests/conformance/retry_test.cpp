@@ -123,6 +123,27 @@ TEST_P(retry_test, a_policy_may_use_the_library) {
     EXPECT_EQ(taken, 3);
 }
 
+TEST_P(retry_test, a_policy_that_throws_ends_the_acquire) {
+    auto const throws = [](retry::attempt const&) -> std::optional<milliseconds> {
+        throw std::runtime_error{"!"};
+    };
+    mutex waited{client_, "q", {.retry = throws}};
+    EXPECT_EQ(failure_of([&] { waited.lock(); }), errc::timed_out);
+    EXPECT_TRUE(waits(holders_, "q", 0));
+}
+
+TEST_P(retry_test, a_delay_without_end_waits_for_the_release) {
+    mutex waited{client_, "q", {.retry = witness_.around([](auto const&) {
+                     return std::optional<milliseconds>{milliseconds::max()};
+                 })}};
+    auto waiter = elsewhere([&] { return waited.try_acquire_for(5min).has_value(); });
+    EXPECT_TRUE(eventually([&] { return witness_.seen().size() == 1; }));
+    EXPECT_TRUE(throughout(200ms, [&] { return witness_.seen().size() == 1; }));
+    EXPECT_EQ(hold_.release(), release_outcome::released);
+    ASSERT_TRUE(ready(waiter));
+    EXPECT_TRUE(waiter.get());
+}
+
 TEST_P(retry_test, values_out_of_range_are_refused) {
     EXPECT_EQ(failure_of([] { return retry::fixed(-1ms, 3); }), errc::bad_option);
     EXPECT_EQ(failure_of([] { return retry::fixed(1ms, 0); }), errc::bad_option);

@@ -60,6 +60,15 @@ TEST_P(semaphore_test, wishes_that_can_never_be_met_are_refused_at_once) {
     EXPECT_EQ(failure_of([&] { permits.set_limit(0); }), errc::bad_option);
 }
 
+TEST_P(semaphore_test, a_limit_may_be_as_large_as_its_type) {
+    auto const client = connect();
+    semaphore permits{client, "q", 4'000'000'000};
+    auto const most = permits.acquire_lease(3'000'000'000);
+    EXPECT_FALSE(permits.try_acquire(3'000'000'000)) << "together they are more than the limit";
+    EXPECT_EQ(permits.available(), 1'000'000'000U);
+    EXPECT_TRUE(permits.try_acquire(1'000'000'000));
+}
+
 TEST_P(semaphore_test, clients_must_agree_on_the_limit) {
     auto const one = connect();
     auto const two = connect();

@@ -145,6 +145,46 @@ TEST_F(engine_test, operations_are_answered_or_end_with_their_deadline) {
     EXPECT_EQ(late.completions, 1);
 }
 
+TEST_F(engine_test, an_eviction_is_sent_once) {
+    asking failed{seam::evict{"n"}};
+    failed.call.deadline = now + 5s;
+    it->begin(failed.call, now);
+    fail_all();
+    EXPECT_TRUE(failed.call.error.is(errc::store_unavailable));
+    asking silent{seam::evict{"n"}};
+    silent.call.deadline = now + 5s;
+    it->begin(silent.call, now);
+    EXPECT_EQ(count_of<seam::evict>(sent()), 1U);
+    pass(6s, false);
+    EXPECT_EQ(count_of<seam::evict>(sent()), 0U) << "it could end the hold of whoever came next";
+    EXPECT_TRUE(silent.call.error.is(errc::store_unavailable));
+}
+
+TEST_F(engine_test, a_store_that_fails_those_who_wait_has_not_said_busy) {
+    auto const where = line_for();
+    auto const theirs = take(line_for({.order = ordering::fair}));
+    waiting first{where};
+    it->begin(first.call, now, now + 60s);
+    settle_down();
+    waiting once{where};
+    once.call.wait = false;
+    it->begin(once.call, now);
+    EXPECT_EQ(once.call.outcome, verdict::busy) << "the store has just said so";
+    for (int i = 0; i < 40 && first.call.in->now->failures == 0; ++i) {
+        pass(1s, false);
+        fail_all();
+    }
+    ASSERT_GT(first.call.in->now->failures, 0);
+    waiting again{where};
+    again.call.wait = false;
+    it->begin(again.call, now, now + 1s);
+    EXPECT_NE(again.call.outcome, verdict::busy);
+    pass(900ms);
+    EXPECT_EQ(again.call.outcome, verdict::busy) << "now it has";
+    it->withdraw(first.call, now);
+    settle_down();
+}
+
 TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
     auto const where = line_for();
     auto const held = take(where);

@@ -75,7 +75,7 @@ std::optional<seam::refused> rules::disagreement(name_record& record,
 
 // Whether the holders leave room. An exclusive holder is one for all; readers count together.
 bool rules::fits(name_record const& record, claim_mode mode, std::uint32_t permits) const {
-    if (mode == claim_mode::permits) return record.used + permits <= record.current;
+    if (mode == claim_mode::permits) return std::uint64_t{record.used} + permits <= record.current;
     return record.holders == 0 || (mode == claim_mode::shared && record.shared);
 }
 
