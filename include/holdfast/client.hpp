@@ -52,7 +52,8 @@ public:
     [[nodiscard]] std::map<std::string, std::uint64_t> metrics() const;
 
     /// Releases everything, ends every wait with `errc::closed`, and joins the client's threads.
-    /// Bounded by the client's patience. Called by the destruction of the last co-owner.
+    /// Bounded by the client's patience, and by the user's own callbacks, which it lets end. Called by
+    /// the destruction of the last co-owner.
     void close();
 
     /// The store's URL without its password.

@@ -16,16 +16,16 @@
 
 namespace holdfast::seam {
 
-/// What a store can do; fixed for the life of a store object.
+/// What a store can do; fixed for the life of a store object. The engine and the loop act on the first
+/// four; the others are what a caller or a test may want to know.
 struct capabilities {
     bool hand_over{true};  ///< a release grants the next live waiter and tells it
     bool instant{false};   ///< `send` answers at once, never blocks, and may be called under a lock
     bool prompt{false};    ///< `send` leaves the request to the system or a buffer and never blocks
     bool parks{false};     ///< it knows leashes: a claim that is put aside counts as free
     bool push{true};       ///< notices arrive without being asked for
-    bool per_claim_lease{
-        true};                ///< else leases end with the session and our keeper ends shorter ones
-    bool atomic_multi{true};  ///< a submit of several claims is all or nothing
+    bool per_claim_lease{true};  ///< else leases end with the session
+    bool atomic_multi{true};     ///< a submit of several claims is all or nothing
     bool line_is_fifo{true};
     std::chrono::milliseconds lease_min{20};
     std::chrono::milliseconds lease_max{std::chrono::hours{24 * 365}};
