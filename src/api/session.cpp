@@ -90,6 +90,7 @@ lock_options session::with_defaults(lock_options options) const {
 }
 
 std::shared_ptr<core::line> session::line_for(core::terms terms) {
+    require_usable();
     auto const sharable = terms.sharable();
     auto fresh = std::make_shared<core::line>(std::make_shared<core::terms const>(std::move(terms)),
                                               sharable && loop_->has_fast_lanes());
@@ -137,6 +138,7 @@ auto find_or_make(std::map<std::string, Entry, std::less<>>& all, std::string_vi
 }  // namespace
 
 std::shared_ptr<site> session::site_for(std::string_view name) {
+    require_usable();
     std::lock_guard const guard{loop_->mutex()};
     auto out = find_or_make(sites_, name);
     if (out->name.empty()) out->name = name;  // others read it without the lock
@@ -150,6 +152,7 @@ void session::forget_site(std::string_view name) noexcept {
 }
 
 std::shared_ptr<permit_site> session::permits_of(std::string_view name) {
+    require_usable();
     std::lock_guard const guard{loop_->mutex()};
     return find_or_make(permits_, name);
 }

@@ -60,6 +60,8 @@ public:
     /// The lease that the URL asks for where the options keep the default.
     [[nodiscard]] lock_options with_defaults(lock_options options) const;
 
+    // What objects of one name share. They throw errc::closed in the child of a fork.
+
     /// The one line of this client for these terms, or a new one where they are not shared.
     [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms terms);
     [[nodiscard]] std::shared_ptr<site> site_for(std::string_view name);
