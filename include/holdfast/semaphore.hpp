@@ -26,7 +26,8 @@ class permit_pool;
 /// At most `limit` permits are out at a time, over all clients of the store. Permits are owned and
 /// leased: those of the dead come back. Two ways of holding:
 ///
-/// * by client: `acquire(n)` … `release(n)`, by any threads of this client;
+/// * by client: `acquire(n)` … `release(n)`, by any threads of this client and through any object of
+///   this name, also when the one that acquired is gone;
 /// * by lease: `acquire_lease(n)` returns a lease of n permits.
 ///
 /// The limit that clients declare must agree (`limit_mismatch`); `set_limit` changes the one in

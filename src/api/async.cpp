@@ -2,12 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include <holdfast/barrier.hpp>
-#include <holdfast/condition_variable.hpp>
 #include <holdfast/detail/async.hpp>
-#include <holdfast/election.hpp>
-#include <holdfast/latch.hpp>
-#include <holdfast/semaphore.hpp>
 
 #include "api/hold.hpp"
 #include "api/multi_lock.hpp"
@@ -28,6 +23,12 @@ namespace {
 
 using make_lease = std::function<lease(std::shared_ptr<core::grant>)>;
 
+// Without a timeout there is no way to say "busy", as in the blocking forms.
+std::exception_ptr policy_ended(std::string const& what) {
+    return std::make_exception_ptr(std::system_error{make_error_code(errc::timed_out),
+                                                     "a retry policy ended the wait for " + what});
+}
+
 /// One acquire. Keeps itself alive until its handler was called.
 class acquiring final : public async_task,
                         public core::completion,
@@ -42,6 +43,7 @@ public:
 
     void begin(timeout_option timeout) {
         self_ = shared_from_this();
+        may_be_busy_ = timeout.has_value();
         call_.wait = !timeout || *timeout > std::chrono::nanoseconds::zero();
         call_.actor = this_thread();
         client_->loop().begin(call_, timeout && call_.wait ? *timeout : no_timeout);
@@ -62,6 +64,8 @@ private:
         if (call_.outcome == core::verdict::failed)
             out.error =
                 std::make_exception_ptr(std::system_error{call_.error.code, call_.error.text});
+        if (call_.outcome == core::verdict::busy && !may_be_busy_)
+            out.error = policy_ended("'" + call_.in->on->spec->name + "'");
         if (call_.held != nullptr) out.value = make_(std::move(call_.held));
         std::exchange(then_, nullptr)(std::move(out));
     }
@@ -69,6 +73,7 @@ private:
     std::shared_ptr<session> const client_;
     make_lease const make_;
     lease_handler then_;
+    bool may_be_busy_{false};
     core::acquire_call call_;
     std::shared_ptr<acquiring> self_{};
 };
@@ -153,22 +158,20 @@ task_ptr start_acquire(lock_handle_ptr const& lock, timeout_option timeout, leas
         std::move(then));
 }
 
-task_ptr start_acquire(semaphore& from, std::uint32_t n, timeout_option timeout,
+task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n, timeout_option timeout,
                        lease_handler then) {
-    auto const& pool = from.pool();
     return start_on(
-        pool->client(), pool->line(n), timeout,
-        [client = pool->client()](std::shared_ptr<core::grant> grant) {
+        from->client(), from->line(n), timeout,
+        [client = from->client()](std::shared_ptr<core::grant> grant) {
             return lease{std::make_shared<single_hold>(client, std::move(grant))};
         },
         std::move(then));
 }
 
-task_ptr start_campaign(election& in, std::string_view value, lease_handler then) {
-    auto const& handle = in.shared_handle();
+task_ptr start_campaign(election_ptr const& in, std::string_view value, lease_handler then) {
     return start_on(
-        handle->client, handle->line(value), std::nullopt,
-        [handle](std::shared_ptr<core::grant> grant) { return handle->as_lease(std::move(grant)); },
+        in->client, in->line(value), std::nullopt,
+        [in](std::shared_ptr<core::grant> grant) { return in->as_lease(std::move(grant)); },
         std::move(then));
 }
 
@@ -187,17 +190,20 @@ task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_optio
         [wait](core::stage& on, state& its) {
             return core::acquire_all(on, its.wanted->lines(), wait, its.grants);
         },
-        [then = std::move(then)](std::exception_ptr error, bool cancelled, state& its) {
-            then({error, cancelled, its.wanted->as_lease(std::move(its.grants))});
+        [then = std::move(then), may_be_busy = timeout.has_value()](std::exception_ptr error,
+                                                                    bool cancelled, state& its) {
+            auto got = its.wanted->as_lease(std::move(its.grants));
+            if (!got && !error && !cancelled && !may_be_busy) error = policy_ended("all locks");
+            then({error, cancelled, std::move(got)});
         });
 }
 
-task_ptr start_wait(condition_variable& on, lock_handle_ptr const& mutex, lease held,
+task_ptr start_wait(condition_ptr const& on, lock_handle_ptr const& mutex, lease held,
                     lease_handler then) {
-    auto const& handle = on.shared_handle();
+    on->client->require_usable();
     auto* const single = held.shared_state() ? held.shared_state()->single() : nullptr;
-    if (single == nullptr || &single->client() != handle->client.get() ||
-        mutex->client() != handle->client || single->name() != mutex->name() || !held.held())
+    if (single == nullptr || &single->client() != on->client.get() ||
+        mutex->client() != on->client || single->name() != mutex->name() || !held.held())
         base::raise(errc::not_owner,
                     "waiting needs the lease of its mutex, of the same client as the condition");
     struct state {
@@ -208,9 +214,9 @@ task_ptr start_wait(condition_variable& on, lock_handle_ptr const& mutex, lease 
     if (its.mutex == nullptr)
         base::raise(errc::bad_option, "a mutex that is held recursively cannot be waited with");
     return run_script<state>(
-        handle->client, std::nullopt, std::move(its),
-        [handle, mutex](core::stage& where, state& it) {
-            return core::wait_for_notice(where, handle->line(), it.mutex, mutex->line(), it.again);
+        on->client, std::nullopt, std::move(its),
+        [on, mutex](core::stage& where, state& it) {
+            return core::wait_for_notice(where, on->line(), it.mutex, mutex->line(), it.again);
         },
         [mutex, then = std::move(then)](std::exception_ptr error, bool cancelled, state& it) {
             lease_result out{error, cancelled, std::nullopt};
@@ -219,36 +225,33 @@ task_ptr start_wait(condition_variable& on, lock_handle_ptr const& mutex, lease 
         });
 }
 
-task_ptr start_notify(condition_variable& on, std::uint32_t most, number_handler then) {
-    auto const& handle = on.shared_handle();
+task_ptr start_notify(condition_ptr const& on, std::uint32_t most, number_handler then) {
     return run_script<int>(
-        handle->client, std::nullopt, 0,
-        [handle, most](core::stage& where, int&) {
-            return core::notify_condition(where, handle->terms->spec, most);
+        on->client, std::nullopt, 0,
+        [on, most](core::stage& where, int&) {
+            return core::notify_condition(where, on->terms->spec, most);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, int&) {
             then({error, cancelled, 0});
         });
 }
 
-task_ptr start_count_down(latch& of, std::uint32_t n, number_handler then) {
-    auto const& handle = of.shared_handle();
+task_ptr start_count_down(latch_ptr const& of, std::uint32_t n, number_handler then) {
     return run_script<std::uint32_t>(
-        handle->client, std::nullopt, 0,
-        [handle, n](core::stage& on, std::uint32_t& left) {
-            return core::count_down_latch(on, handle->terms, n, left);
+        of->client, std::nullopt, 0,
+        [of, n](core::stage& on, std::uint32_t& left) {
+            return core::count_down_latch(on, of->terms, n, left);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, std::uint32_t& left) {
             then({error, cancelled, left});
         });
 }
 
-task_ptr start_wait(latch& for_it, timeout_option timeout, number_handler then) {
-    auto const& handle = for_it.shared_handle();
+task_ptr start_wait(latch_ptr const& for_it, timeout_option timeout, number_handler then) {
     return run_script<bool>(
-        handle->client, timeout, false,
-        [handle](core::stage& on, bool& finished) {
-            return core::wait_for_latch(on, handle->terms, finished);
+        for_it->client, timeout, false,
+        [for_it](core::stage& on, bool& finished) {
+            return core::wait_for_latch(on, for_it->terms, finished);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, bool& finished) {
             number_result out{error, cancelled, std::nullopt};
@@ -257,13 +260,12 @@ task_ptr start_wait(latch& for_it, timeout_option timeout, number_handler then) 
         });
 }
 
-task_ptr start_arrive(barrier& at, timeout_option timeout, number_handler then) {
-    auto const& handle = at.shared_handle();
+task_ptr start_arrive(barrier_ptr const& at, timeout_option timeout, number_handler then) {
     using generation = std::optional<std::uint64_t>;
     return run_script<generation>(
-        handle->client, timeout, std::nullopt,
-        [handle](core::stage& on, generation& out) {
-            return core::arrive_at_barrier(on, handle->terms, out);
+        at->client, timeout, std::nullopt,
+        [at](core::stage& on, generation& out) {
+            return core::arrive_at_barrier(on, at->terms, out);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, generation& out) {
             then({error, cancelled, out});

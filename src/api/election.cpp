@@ -171,6 +171,7 @@ subscription election::observe(observer hear) {
 }
 
 release_outcome election::resign() {
+    handle_->client->require_usable();
     auto const term = handle_->last_term();
     if (term == nullptr)
         base::raise(errc::not_owner, "no term of '" + name() + "' was won through this object");

@@ -59,6 +59,7 @@ std::optional<std::uint64_t> group_hold::token(std::string_view name) const {
 }
 
 std::stop_token group_hold::lost() {
+    client().require_usable();
     {
         std::lock_guard const guard{mutex_};
         if (lost_.stop_possible()) return lost_.get_token();

@@ -63,7 +63,7 @@ public:
     [[nodiscard]] std::string const& name() const noexcept override;
     [[nodiscard]] std::uint64_t token() const noexcept override { return grant_->token(); }
     [[nodiscard]] std::optional<std::uint64_t> token(std::string_view name) const override;
-    [[nodiscard]] std::stop_token lost() override { return grant_->lost(); }
+    [[nodiscard]] std::stop_token lost() override;
     [[nodiscard]] std::string loss_reason() const override;
     [[nodiscard]] lease_state state() const noexcept override;
     [[nodiscard]] base::instant lost_at() const noexcept override { return grant_->lost_at(); }

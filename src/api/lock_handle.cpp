@@ -158,8 +158,24 @@ std::shared_ptr<core::grant> lock_handle::held_by_this_thread() const {
     return mine == all.rend() ? nullptr : mine->grant;
 }
 
+// What this thread holds through the fast lane becomes a hold like all others, that can be counted: an
+// attempt on its line has the engine take it out of the lane, and asks nothing of the store.
+void lock_handle::leave_lane() {
+    if (site_->fast_owner.load(std::memory_order_relaxed) != this_thread()) return;
+    auto const through = client_->line_for(*site_->fast_line->on);
+    auto const other = acquire_on(*client_, through, false, no_timeout, {});
+    // The store had taken it back, and gave it anew: whoever calls acquires for himself.
+    if (other.grant != nullptr) client_->loop().release_later(other.grant);
+    std::lock_guard const guard{client_->loop().mutex()};
+    auto const& slot = *site_->fast_slot;
+    site_->holdings.push_back({this_thread(), {}, claim_mode::exclusive, slot.held});
+    site_->fast_owner.store({}, std::memory_order_relaxed);
+    through->lane->drop(slot.generation);
+}
+
 std::shared_ptr<core::grant> lock_handle::enter_again() {
     if (!recursive_) return nullptr;
+    if (owner_.empty()) leave_lane();
     std::lock_guard const guard{client_->loop().mutex()};
     auto const now = base::boot_clock::now();
     for (auto& it : site_->holdings) {

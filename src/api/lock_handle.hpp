@@ -84,6 +84,7 @@ private:
                                std::stop_token const& stop);
     [[nodiscard]] bool lock_fast();
     [[nodiscard]] bool unlock_fast();
+    void leave_lane();
     void remember(std::shared_ptr<core::grant> const& grant);
     [[nodiscard]] bool is_mine(site::holding const& it) const;
     [[nodiscard]] claim_mode mode() const noexcept { return line_->on->spec->mode; }

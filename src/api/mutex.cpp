@@ -13,8 +13,11 @@ namespace {
 using detail::flavour;
 using detail::no_timeout;
 
-std::shared_ptr<core::grant> required(std::shared_ptr<core::grant> grant, std::string const& name) {
-    if (grant == nullptr) base::raise(errc::not_owner, "this thread does not hold '" + name + "'");
+std::shared_ptr<core::grant> hold_of_this_thread(detail::lock_handle const& handle) {
+    handle.client()->require_usable();
+    auto grant = handle.held_by_this_thread();
+    if (grant == nullptr)
+        base::raise(errc::not_owner, "this thread does not hold '" + handle.name() + "'");
     return grant;
 }
 
@@ -49,13 +52,9 @@ std::optional<lease> basic_mutex::try_acquire_within(std::chrono::nanoseconds ti
     return handle_->try_acquire(true, timeout, std::move(stop));
 }
 
-std::uint64_t basic_mutex::token() const {
-    return required(handle_->held_by_this_thread(), name())->token();
-}
+std::uint64_t basic_mutex::token() const { return hold_of_this_thread(*handle_)->token(); }
 
-std::stop_token basic_mutex::lost() const {
-    return required(handle_->held_by_this_thread(), name())->lost();
-}
+std::stop_token basic_mutex::lost() const { return hold_of_this_thread(*handle_)->lost(); }
 
 bool basic_mutex::owns() const noexcept {
     if (!handle_->client()->at_home()) return false;

@@ -116,6 +116,7 @@ void permit_pool::shrink(std::shared_ptr<core::grant> const& grant, std::uint32_
 }
 
 std::stop_token permit_pool::lost() {
+    client_->require_usable();
     std::lock_guard const guard{site_->mutex};
     return site_->lost.get_token();
 }

@@ -75,6 +75,7 @@ session::~session() {
         // In the child of a fork the threads do not exist and the locks may be held for ever:
         // nothing of the parent's may be touched.
         (void)loop_.release();
+        (void)new auto{std::move(permits_)};
         return;
     }
     close();
@@ -92,6 +93,7 @@ lock_options session::with_defaults(lock_options options) const {
 }
 
 std::shared_ptr<core::line> session::line_for(core::terms terms) {
+    require_usable();
     auto const sharable = terms.sharable();
     auto fresh = std::make_shared<core::line>(std::make_shared<core::terms const>(std::move(terms)),
                                               sharable && loop_->has_fast_lanes());
@@ -112,15 +114,26 @@ std::shared_ptr<core::line> session::line_for(core::terms terms) {
 
 namespace {
 
+bool is_dead(std::weak_ptr<site> const& it) { return it.expired(); }
+
+// With no object that uses it, nothing changes it any more.
+bool is_dead(std::shared_ptr<permit_site> const& it) {
+    if (it.use_count() > 1) return false;
+    std::lock_guard const guard{it->mutex};
+    return it->held.empty();
+}
+
+std::shared_ptr<site> living(std::weak_ptr<site> const& it) { return it.lock(); }
+std::shared_ptr<permit_site> living(std::shared_ptr<permit_site> const& it) { return it; }
+
 // The living entry of `name`, else a new one. Dead entries are swept when the table has doubled.
-template <class Site>
-std::shared_ptr<Site> find_or_make(std::map<std::string, std::weak_ptr<Site>, std::less<>>& all,
-                                   std::string_view name) {
+template <class Entry>
+auto find_or_make(std::map<std::string, Entry, std::less<>>& all, std::string_view name) {
     if (auto const found = all.find(name); found != all.end())
-        if (auto known = found->second.lock()) return known;
+        if (auto known = living(found->second)) return known;
     if (all.size() > 64 && (all.size() & (all.size() - 1)) == 0)
-        std::erase_if(all, [](auto const& it) { return it.second.expired(); });
-    auto fresh = std::make_shared<Site>();
+        std::erase_if(all, [](auto const& it) { return is_dead(it.second); });
+    auto fresh = std::make_shared<typename Entry::element_type>();
     all.insert_or_assign(std::string{name}, fresh);
     return fresh;
 }
@@ -128,6 +141,7 @@ std::shared_ptr<Site> find_or_make(std::map<std::string, std::weak_ptr<Site>, st
 }  // namespace
 
 std::shared_ptr<site> session::site_for(std::string_view name) {
+    require_usable();
     std::lock_guard const guard{loop_->mutex()};
     auto out = find_or_make(sites_, name);
     if (out->name.empty()) out->name = name;  // others read it without the lock
@@ -141,6 +155,7 @@ void session::forget_site(std::string_view name) noexcept {
 }
 
 std::shared_ptr<permit_site> session::permits_of(std::string_view name) {
+    require_usable();
     std::lock_guard const guard{loop_->mutex()};
     return find_or_make(permits_, name);
 }

@@ -60,11 +60,14 @@ public:
     /// The lease that the URL asks for where the options keep the default.
     [[nodiscard]] lock_options with_defaults(lock_options options) const;
 
+    // What objects of one name share. They throw errc::closed in the child of a fork.
+
     /// The one line of this client for these terms, or a new one where they are not shared.
     [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms terms);
     [[nodiscard]] std::shared_ptr<site> site_for(std::string_view name);
     /// Forgets the site when nobody uses it any more.
     void forget_site(std::string_view name) noexcept;
+    /// Stays while permits are out, also when no semaphore object does: another may release them.
     [[nodiscard]] std::shared_ptr<permit_site> permits_of(std::string_view name);
 
     /// Runs a script to its end and throws what goes wrong; false when `stop` ended it.
@@ -90,7 +93,7 @@ private:
     std::unordered_multimap<std::size_t, std::weak_ptr<core::line>>
         lines_;  ///< by hash of the name
     std::map<std::string, std::weak_ptr<site>, std::less<>> sites_;
-    std::map<std::string, std::weak_ptr<permit_site>, std::less<>> permits_;
+    std::map<std::string, std::shared_ptr<permit_site>, std::less<>> permits_;
     std::size_t swept_at_{64};
 };
 

@@ -24,6 +24,11 @@ std::optional<std::uint64_t> single_hold::token(std::string_view name) const {
     return token();
 }
 
+std::stop_token single_hold::lost() {
+    client_->require_usable();
+    return grant_->lost();
+}
+
 std::string single_hold::loss_reason() const { return grant_->loss_reason(boot_clock::now()); }
 
 // A recursive hold ends with the last of its leases and locks.

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,8 @@ TEST_P(fork_test, operations_of_the_child_throw_closed) {
     mutex shared{client, "q"};
     recursive_mutex nested{client, "r"};
     nested.lock();
+    semaphore permits{client, "s", 2};
+    permits.acquire();
     auto held = shared.acquire();
     EXPECT_EQ(in_child([&] {
                   int good = 0;
@@ -62,16 +65,42 @@ TEST_P(fork_test, operations_of_the_child_throw_closed) {
                   good += is_closed(failure_of([&] { client.ping(); }));
                   good += is_closed(failure_of([&] { return client.locks(); }));
                   good += is_closed(failure_of([&] { return client.evict("q"); }));
+                  good += is_closed(failure_of([&] { return held.lost(); }));
+                  good += is_closed(failure_of([&] { return nested.token(); }));
+                  good += is_closed(failure_of([&] { return nested.lost(); }));
+                  good += is_closed(failure_of([&] { return permits.lost(); }));
                   good += !nested.owns();
                   return good;
               }),
-              11);
+              15);
     EXPECT_TRUE(held.held());
     EXPECT_EQ(held.renew(), lease_state::held);
     EXPECT_TRUE(nested.owns());
     nested.unlock();
+    permits.release();
     EXPECT_EQ(held.release(), release_outcome::released);
     EXPECT_TRUE(empties(client));
+}
+
+// Threads of the parent that are busy with the client at that moment have left its locks taken.
+TEST_P(fork_test, no_operation_of_the_child_waits_for_threads_of_the_parent) {
+    auto const client = connect();
+    std::jthread const busy{[&](std::stop_token stop) {
+        while (!stop.stop_requested()) {
+            mutex const lock{client, "busy"};
+            semaphore const permits{client, "busy too", 1};
+        }
+    }};
+    for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(in_child([&] {
+                      int good = 0;
+                      good += is_closed(failure_of([&] { mutex{client, "q"}; }));
+                      good += is_closed(failure_of([&] { recursive_mutex{client, "q"}; }));
+                      good += is_closed(failure_of([&] { shared_mutex{client, "q"}; }));
+                      good += is_closed(failure_of([&] { semaphore{client, "s", 1}; }));
+                      return good;
+                  }),
+                  4);
 }
 
 TEST_P(fork_test, destructors_of_the_child_do_nothing) {
@@ -79,8 +108,10 @@ TEST_P(fork_test, destructors_of_the_child_do_nothing) {
     auto client = std::make_unique<holdfast::client>(connect());
     auto shared = std::make_unique<mutex>(*client, "q");
     auto locked = std::make_unique<mutex>(*client, "r");
+    auto permits = std::make_unique<semaphore>(*client, "s", 2);
     std::optional<lease> held{shared->acquire()};
     locked->lock();
+    permits->acquire();
     election standing{*client, "e"};
     std::optional<subscription> watching{standing.observe([](auto const&) {})};
     EXPECT_EQ(in_child([&] {
@@ -89,6 +120,8 @@ TEST_P(fork_test, destructors_of_the_child_do_nothing) {
                   locked->unlock();
                   locked.reset();
                   shared.reset();
+                  permits->release();
+                  permits.reset();
                   client.reset();
                   return 0;
               }),
@@ -96,10 +129,11 @@ TEST_P(fork_test, destructors_of_the_child_do_nothing) {
     mutex theirs{other, "q"};
     EXPECT_FALSE(theirs.try_lock());
     EXPECT_EQ(held->renew(), lease_state::held);
-    EXPECT_EQ(other.locks().size(), 2U);
+    EXPECT_EQ(other.locks().size(), 3U);
     EXPECT_TRUE(locked->owns());
     watching.reset();
     locked->unlock();
+    permits->release();
     EXPECT_EQ(held->release(), release_outcome::released);
     EXPECT_TRUE(empties(other));
 }

@@ -41,6 +41,49 @@ TEST_P(recursive_mutex_test, is_one_hold_over_several_objects) {
     EXPECT_EQ(outer.token(), inner.token());
 }
 
+// Also where a plain mutex is locked in a way of its own when it is locked again.
+TEST_P(recursive_mutex_test, nests_in_a_plain_hold_of_its_thread) {
+    auto client = connect();
+    mutex plain{client, "q"};
+    mutex longer{client, "q", {.lease = 60s}};
+    recursive_mutex nested{client, "q"};
+    for (auto* const outer : {&plain, &plain, &longer, &longer, &plain}) {
+        outer->lock();
+        auto const token = outer->token();
+        auto const requests = client.metrics()["requests"];
+        ASSERT_TRUE(nested.try_lock_for(2s));
+        EXPECT_EQ(nested.token(), token);
+        auto again = nested.acquire();
+        EXPECT_EQ(again.token(), token);
+        EXPECT_EQ(client.metrics()["requests"], requests);
+        outer->unlock();
+        EXPECT_TRUE(nested.owns());
+        EXPECT_EQ(again.release(), release_outcome::released);
+        EXPECT_FALSE(elsewhere([&] { return plain.try_lock(); }).get());
+        nested.unlock();
+        EXPECT_EQ(failure_of([&] { outer->unlock(); }), errc::not_owner);
+    }
+    EXPECT_TRUE(empties(client));
+}
+
+TEST_P(recursive_mutex_test, begins_anew_after_the_loss_of_a_plain_hold) {
+    auto const client = connect();
+    auto other = connect();
+    mutex plain{client, "q"};
+    recursive_mutex nested{client, "q"};
+    plain.lock();
+    plain.unlock();
+    plain.lock();
+    auto const before = plain.token();
+    EXPECT_EQ(other.evict("q"), 1U);
+    EXPECT_TRUE(eventually([&] { return !plain.owns(); }));
+    ASSERT_TRUE(nested.try_lock_for(patience));
+    EXPECT_GT(nested.token(), before);
+    nested.unlock();
+    EXPECT_NO_THROW(plain.unlock());
+    EXPECT_TRUE(empties(other));
+}
+
 TEST_P(recursive_mutex_test, nests_without_a_round_trip) {
     auto client = connect();
     recursive_mutex shared{client, "q"};

@@ -13,7 +13,7 @@ struct roster_row {
 };
 
 inline std::vector<roster_row> const roster{
-    {"asio.hpp", {"asio_test", "asio_synchronizers_test"}},
+    {"asio.hpp", {"asio_test", "asio_synchronizers_test", "asio_start_test"}},
     {"barrier.hpp", {"barrier_test"}},
     {"client.hpp", {"client_test", "urls_test", "ending_test", "fork_test"}},
     {"condition_variable.hpp", {"condition_variable_test"}},

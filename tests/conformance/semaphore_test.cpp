@@ -51,6 +51,22 @@ TEST_P(semaphore_test, a_release_of_more_than_is_held_gives_back_none) {
     EXPECT_TRUE(eventually([&] { return permits.available() == 3; }));
 }
 
+TEST_P(semaphore_test, permits_outlive_the_object_that_acquired_them) {
+    auto client = connect();
+    semaphore{client, "q", 3}.acquire(2);
+    for (int i = 0; i < 300; ++i)  // what nobody needs is swept now and then
+        (void)semaphore{client, "other " + std::to_string(i), 1};
+    semaphore again{client, "q", 3};
+    EXPECT_EQ(again.available(), 1U);
+    again.release();
+    EXPECT_TRUE(eventually([&] { return again.available() == 2; }));
+    auto const lost = again.lost();
+    EXPECT_EQ(client.evict("q"), 1U);
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+    again.release();
+    EXPECT_EQ(failure_of([&] { again.release(); }), errc::not_owner);
+}
+
 TEST_P(semaphore_test, wishes_that_can_never_be_met_are_refused_at_once) {
     auto const client = connect();
     semaphore permits{client, "q", 3};

@@ -16,15 +16,15 @@
 namespace holdfast {
 inline namespace v1 {
 
-class barrier;
-class condition_variable;
-class election;
-class latch;
-class semaphore;
-
 namespace detail {
 
+// What is behind each synchronizer, and co-owned by the operations on it.
+class barrier_handle;
+class condition_handle;
+class election_handle;
+class latch_handle;
 class lock_handle;
+class permit_pool;
 
 /// One operation under way. Lives until its handler was called, whether or not anybody keeps it.
 class HOLDFAST_EXPORT async_task {
@@ -44,7 +44,7 @@ struct async_result {
     Value value{};
 };
 
-/// A lease; none for "busy".
+/// A lease; none for "busy", which only a timeout can end in.
 using lease_result = async_result<std::optional<lease>>;
 /// A barrier's generation, or what is left of a latch; none when the time was over first.
 using number_result = async_result<std::optional<std::uint64_t>>;
@@ -54,22 +54,31 @@ using number_result = async_result<std::optional<std::uint64_t>>;
 using lease_handler = std::function<void(lease_result)>;
 using number_handler = std::function<void(number_result)>;
 using timeout_option = std::optional<std::chrono::nanoseconds>;
+using barrier_ptr = std::shared_ptr<barrier_handle>;
+using condition_ptr = std::shared_ptr<condition_handle>;
+using election_ptr = std::shared_ptr<election_handle>;
+using latch_ptr = std::shared_ptr<latch_handle>;
 using lock_handle_ptr = std::shared_ptr<lock_handle>;
+using permit_pool_ptr = std::shared_ptr<permit_pool>;
 
 HOLDFAST_EXPORT task_ptr start_acquire(lock_handle_ptr const& lock, timeout_option timeout,
                                        lease_handler then);
-HOLDFAST_EXPORT task_ptr start_acquire(semaphore& from, std::uint32_t n, timeout_option timeout,
-                                       lease_handler then);
-HOLDFAST_EXPORT task_ptr start_campaign(election& in, std::string_view value, lease_handler then);
+HOLDFAST_EXPORT task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n,
+                                       timeout_option timeout, lease_handler then);
+HOLDFAST_EXPORT task_ptr start_campaign(election_ptr const& in, std::string_view value,
+                                        lease_handler then);
 HOLDFAST_EXPORT task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks,
                                            timeout_option timeout, lease_handler then);
-HOLDFAST_EXPORT task_ptr start_wait(condition_variable& on, lock_handle_ptr const& mutex,
+HOLDFAST_EXPORT task_ptr start_wait(condition_ptr const& on, lock_handle_ptr const& mutex,
                                     lease held, lease_handler then);
-HOLDFAST_EXPORT task_ptr start_notify(condition_variable& on, std::uint32_t most,
+HOLDFAST_EXPORT task_ptr start_notify(condition_ptr const& on, std::uint32_t most,
                                       number_handler then);
-HOLDFAST_EXPORT task_ptr start_count_down(latch& of, std::uint32_t n, number_handler then);
-HOLDFAST_EXPORT task_ptr start_wait(latch& for_it, timeout_option timeout, number_handler then);
-HOLDFAST_EXPORT task_ptr start_arrive(barrier& at, timeout_option timeout, number_handler then);
+HOLDFAST_EXPORT task_ptr start_count_down(latch_ptr const& of, std::uint32_t n,
+                                          number_handler then);
+HOLDFAST_EXPORT task_ptr start_wait(latch_ptr const& for_it, timeout_option timeout,
+                                    number_handler then);
+HOLDFAST_EXPORT task_ptr start_arrive(barrier_ptr const& at, timeout_option timeout,
+                                      number_handler then);
 
 /// Gives the lease back.
 HOLDFAST_EXPORT void start_release(lease held,
