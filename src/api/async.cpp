@@ -29,6 +29,17 @@ std::exception_ptr policy_ended(std::string const& what) {
                                                      "a retry policy ended the wait for " + what});
 }
 
+// What could not be begun has no handler to wait for.
+template <class Self, class Begin>
+void begin_or_let_go(Self& kept, Begin begin) {
+    try {
+        begin();
+    } catch (...) {
+        kept.reset();
+        throw;
+    }
+}
+
 /// One acquire. Keeps itself alive until its handler was called.
 class acquiring final : public async_task,
                         public core::completion,
@@ -46,7 +57,9 @@ public:
         may_be_busy_ = timeout.has_value();
         call_.wait = !timeout || *timeout > std::chrono::nanoseconds::zero();
         call_.actor = this_thread();
-        client_->loop().begin(call_, timeout && call_.wait ? *timeout : no_timeout);
+        begin_or_let_go(self_, [&] {
+            client_->loop().begin(call_, timeout && call_.wait ? *timeout : no_timeout);
+        });
     }
 
     void cancel() override {
@@ -97,7 +110,7 @@ public:
     void begin(timeout_option timeout) {
         self_ = this->shared_from_this();
         if (timeout) call_.deadline = base::after(base::boot_clock::now(), *timeout);
-        client_->loop().begin(call_);
+        begin_or_let_go(self_, [this] { client_->loop().begin(call_); });
     }
 
     void cancel() override {
