@@ -142,13 +142,13 @@ class Sandbox(unittest.TestCase):
 
     # --- starting ---
 
-    def start(self, *words, **options):
-        """holdfast with these words, in a session of its own, with pipes."""
+    def start(self, *words, before=(), **options):
+        """holdfast with these words, in a session of its own, with pipes; `before` is a program that starts it."""
         options.setdefault("stdin", subprocess.PIPE)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
         options.setdefault("env", self.environment)
-        process = subprocess.Popen([holdfast, *map(str, words)], text=True, start_new_session=True, **options)
+        process = subprocess.Popen([*before, holdfast, *map(str, words)], text=True, start_new_session=True, **options)
         self.started.append(process)
         return process
 
