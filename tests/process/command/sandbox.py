@@ -55,6 +55,14 @@ def stat_of(pid):
     return None if fields[0] in "ZX" else (fields[0], int(fields[1]), int(fields[2]))
 
 
+def name_of(pid):
+    """The name by which pkill and killall know a process; None when it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 def is_alive(pid):
     return stat_of(pid) is not None
 
