@@ -50,7 +50,8 @@ void acquire_and_keep(holder_task& task) {
         task.line.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
                         std::move(outcome.text)});
         client.close();
-    } else if (hold_watch{task, *outcome.lease, client.url()}.run()) {
+    } else if (hold_watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease)}
+                   .run()) {
         client.close();
     }
 }
