@@ -204,6 +204,24 @@ class LeaseOfTheStore(sandbox.Sandbox):
                                      sorted(re.split("[?&]", f"file:{self.database}{query}")))
 
 
+class Output(sandbox.Sandbox):
+    WORDS = (["list", "--json"], ["list"], ["show", "x"], ["show", "--json", "x"], ["show", "--deadlocks", "--json"],
+             ["evict", "x"], ["leader", "--json", "x"], ["leader", "--watch", "x"], ["latch", "l"],
+             ["latch", "--json", "l"], ["barrier", "b", "--parties", "1"], ["barrier", "b", "--reset", "--json"],
+             ["bench", "--duration", "100ms"], ["--help"], ["run", "--help"], ["--version"])
+
+    def test_a_full_disk_is_no_success(self):
+        holder = self.hold()
+        self.assertEqual(self.run_to_end("latch", "l", "--count", "1")[0], 0)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for words in self.WORDS:
+                with self.subTest(words=words):
+                    status, _, stderr = self.run_to_end(*words, stdout=full)
+                    self.assertEqual(status, 71, stderr)
+                    self.assertRegex(stderr, "^holdfast: cannot write the output: ")
+        self.assertEqual(holder.wait(sandbox.PATIENCE), 76)  # it was evicted, whoever could not be told
+
+
 class DefaultStore(sandbox.Sandbox):
     def setUp(self):
         super().setUp()
