@@ -54,7 +54,8 @@ function(holdfast_add_store_module name archive)
     set_target_properties(${module} PROPERTIES
         PREFIX ""
         LINKER_LANGUAGE CXX
-        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/holdfast/stores"
+        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/holdfast/stores"
+        BUILD_WITH_INSTALL_RPATH ON # see src/cli/CMakeLists.txt
         INSTALL_RPATH "$ORIGIN/../..")
     # The library comes first: what it exports, such as the category of errors, must not get a copy in the module.
     target_link_libraries(${module} PRIVATE holdfast ${archive})

@@ -33,7 +33,7 @@ _holdfast() {
 
     case $previous in
     --store)
-        COMPREPLY=($(compgen -W 'file: memory:' -- "$current"))
+        COMPREPLY=($(compgen -W 'file: memory: redis:// rediss:// redis+unix:' -- "$current"))
         return
         ;;
     --on-lost)

@@ -70,16 +70,15 @@ endpoint parse_endpoint(std::string_view text) {
     }
     if (out.host.empty()) bad("a host is missing in a store URL");
     if (!port.empty()) {
+        // Not repeated: where an '@' is missing or misplaced it is a piece of a password.
         auto const number = parse_number(port, 65535);
-        if (!number || *number == 0)
-            bad("a port must be a number from 1 to 65535, not '" + std::string{port} + "'");
+        if (!number || *number == 0) bad("a port must be a number from 1 to 65535");
         out.port = static_cast<std::uint16_t>(*number);
     }
     return out;
 }
 
 void parse_authority(url& out, std::string_view text) {
-    out.has_authority = true;
     if (auto const at = text.rfind('@'); at != std::string_view::npos) {
         auto const login = text.substr(0, at);
         auto const colon = login.find(':');
@@ -95,6 +94,14 @@ void parse_authority(url& out, std::string_view text) {
         text.remove_prefix(comma + 1);
         if (text.empty()) bad("a host is missing after ',' in a store URL");
     }
+}
+
+// An '@' this far behind ends a login that has a bare '/' or '?' in its password. The pieces would be
+// taken for port, path and options, and errors would repeat them.
+void refuse_late_login(std::string_view behind_authority) {
+    if (behind_authority.find('@') == std::string_view::npos) return;
+    bad("an '@' stands behind the host of a store URL: in a password write %2F for '/' and %3F for "
+        "'?'; in a path or an option write %40 for '@'");
 }
 
 void parse_options(url& out, std::string_view text) {
@@ -125,15 +132,17 @@ url url::parse(std::string_view text) {
     url out;
     out.scheme = std::string{scheme};
     text.remove_prefix(colon + 1);
+    out.has_authority = text.starts_with("//") && out.scheme != "file";
+    if (out.has_authority) {
+        text.remove_prefix(2);
+        auto const end = std::min(text.find_first_of("/?"), text.size());
+        refuse_late_login(text.substr(end));
+        parse_authority(out, text.substr(0, end));
+        text.remove_prefix(end);
+    }
     if (auto const question = text.find('?'); question != std::string_view::npos) {
         parse_options(out, text.substr(question + 1));
         text = text.substr(0, question);
-    }
-    if (text.starts_with("//") && out.scheme != "file") {
-        text.remove_prefix(2);
-        auto const slash = text.find('/');
-        parse_authority(out, text.substr(0, slash));
-        text = slash == std::string_view::npos ? std::string_view{} : text.substr(slash);
     }
     out.path = decode(text, "path");
     return out;
@@ -150,11 +159,13 @@ std::string url::shown() const {
             if (host.port != 0) out += ":" + std::to_string(host.port);
         }
     }
-    out += encode(path, "/:@!$'()*+,;= ");
+    // Behind a host an '@' would be taken for the end of a login.
+    std::string const at = has_authority ? "" : "@";
+    out += encode(path, "/:!$'()*+,;= " + at);
     char separator = '?';
     for (auto const& [key, value] : options) {
         if (key.find("password") != std::string::npos) continue;
-        out += separator + encode(key, "") + "=" + encode(value, "/:@!$'()*+,; ");
+        out += separator + encode(key, "") + "=" + encode(value, "/:!$'()*+,; " + at);
         separator = '&';
     }
     return out;

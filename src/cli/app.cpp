@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
 
 #include <unistd.h>
 
@@ -173,7 +174,9 @@ int perform(invocation& invocation) {
         if (!invocation.action) return refuse(app, "a command is missing: one of " + all_names());
         return invocation.action();
     } catch (CLI::Success const& success) {
-        app.exit(success);
+        std::ostringstream text;
+        app.exit(success, text, text);
+        print_out(text.str());
         return exit_status::success;
     } catch (CLI::ParseError const& error) {
         // A mistyped option explains best why something else is missing.

@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -62,8 +60,7 @@ int reset(barrier_options const& options, client& client) {
     lock_info unknown;
     unknown.name = options.name;
     unknown.kind = lock_kind::barrier;
-    write_text(
-        STDOUT_FILENO,
+    print_out(
         json_of(find_name(client, options.name, lock_kind::barrier).value_or(std::move(unknown))));
     return exit_status::success;
 }
@@ -95,8 +92,7 @@ int arrive(barrier_options const& options, std::string const& store) {
     }
     nlohmann::ordered_json const object{
         {"name", options.name}, {"parties", options.parties}, {"generation", *generation}};
-    write_text(STDOUT_FILENO,
-               options.json ? object.dump() + "\n" : fmt::format("{}\n", *generation));
+    print_out(options.json ? object.dump() + "\n" : fmt::format("{}\n", *generation));
     return exit_status::success;
 }
 

@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -67,7 +65,7 @@ int bench(bench_options& options, invocation const& invocation) {
     options.plan.store = choose_store(invocation.store);
     if (options.plan.duration.count() == 0) throw usage_error{"--duration: 0 measures nothing"};
     auto const result = crew{options.plan}.run();
-    write_text(STDOUT_FILENO, options.json ? json_of(result) : text_of(result));
+    print_out(options.json ? json_of(result) : text_of(result));
     return exit_status::success;
 }
 

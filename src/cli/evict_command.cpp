@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <fmt/format.h>
 
@@ -35,9 +33,8 @@ struct evict_request {
 int evict(evict_request const& request, invocation const& invocation) {
     client client{choose_store(invocation.store)};
     auto const count = client.evict(request.name, request.options);
-    write_text(STDOUT_FILENO, count == 0
-                                  ? fmt::format("{}: nothing to evict\n", harmless(request.name))
-                                  : fmt::format("{}: evicted {}\n", harmless(request.name), count));
+    print_out(count == 0 ? fmt::format("{}: nothing to evict\n", harmless(request.name))
+                         : fmt::format("{}: evicted {}\n", harmless(request.name), count));
     return exit_status::success;
 }
 

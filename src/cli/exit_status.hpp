@@ -12,7 +12,7 @@ inline constexpr int absent = 1;        ///< nothing there of what was asked for
 inline constexpr int usage = 64;        ///< the command line, a name, a URL, a duration
 inline constexpr int unavailable = 69;  ///< the store does not answer or lets nobody in
 inline constexpr int internal = 70;     ///< a fault of holdfast itself
-inline constexpr int system = 71;       ///< the operating system refused a process or a pipe
+inline constexpr int system = 71;  ///< the operating system refused a process, a pipe or the output
 inline constexpr int not_acquired =
     75;                          ///< somebody else holds the name; nobody came; not open yet
 inline constexpr int lost = 76;  ///< the hold ended while the command ran; others broke the barrier

@@ -3,8 +3,6 @@
 #include <cctype>
 #include <memory>
 
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <fmt/format.h>
 
@@ -94,11 +92,11 @@ int wait_for(latch& it, std::optional<std::chrono::milliseconds> limit, bool qui
 int print(client& client, latch& it, latch_options const& options) {
     if (options.json) {
         if (auto const found = find_name(client, options.name, lock_kind::latch)) {
-            write_text(STDOUT_FILENO, json_of(*found));
+            print_out(json_of(*found));
             return exit_status::success;
         }
     } else if (auto const left = left_of(it)) {
-        write_text(STDOUT_FILENO, fmt::format("{}\n", *left));
+        print_out(fmt::format("{}\n", *left));
         return exit_status::success;
     }
     complain(fmt::format("there is no latch {}: 'holdfast latch NAME --count N' declares one",

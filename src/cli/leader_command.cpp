@@ -1,10 +1,13 @@
 // holdfast leader: who leads.
 
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <memory>
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -16,6 +19,7 @@
 
 #include "exit_status.hpp"
 #include "invocation.hpp"
+#include "owned_descriptor.hpp"
 #include "run/signal_inbox.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
@@ -55,19 +59,37 @@ std::string line_of(leader_options const& options, std::optional<leader_info> co
 int print(leader_options const& options, invocation const& invocation) {
     client client{choose_store(invocation.store)};
     auto const leader = election{client, options.name}.leader();
-    if (leader || options.json) write_text(STDOUT_FILENO, line_of(options, leader));
+    if (leader || options.json) print_out(line_of(options, leader));
     if (leader) return exit_status::success;
     complain(fmt::format("{} has no leader", harmless(options.name)));
     return exit_status::absent;
 }
 
-// Until a signal ends it, or nobody reads any more.
-int wait_for_end(signal_inbox& signals) {
+// What kept the observer, who has a thread of his own, from printing.
+class output_fault {
+public:
+    void set(int fault) noexcept {
+        fault_.store(fault);
+        ::eventfd_write(event_.get(), 1);
+    }
+    [[nodiscard]] int get() const noexcept { return fault_.load(); }
+    [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
+
+private:
+    std::atomic<int> fault_{0};
+    owned_descriptor event_{::eventfd(0, EFD_CLOEXEC)};
+};
+
+// Until a signal ends it, nobody reads any more, or nothing can be written.
+int wait_for_end(signal_inbox& signals, output_fault const& fault) {
     for (;;) {
-        std::array<pollfd, 2> sources{{{signals.descriptor(), POLLIN, 0}, {STDOUT_FILENO, 0, 0}}};
+        std::array<pollfd, 3> sources{{{signals.descriptor(), POLLIN, 0},
+                                       {STDOUT_FILENO, 0, 0},
+                                       {fault.descriptor(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
-        if ((sources[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+        if ((sources[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0 || fault.get() == EPIPE)
             return exit_status::signalled(SIGPIPE);
+        if (fault.get() != 0) refuse_output(fault.get());
         while (auto const signal = signals.next()) {
             if (*signal == SIGTSTP) signals.stop_group();
             if (ends_a_process(*signal)) return exit_status::signalled(*signal);
@@ -81,10 +103,11 @@ int watch(leader_options const& options, invocation const& invocation) {
     client client{store};
     election contest{client, options.name};
     (void)contest.leader();  // an observer is not told what is wrong with the store
+    output_fault fault;
     auto const subscription = contest.observe([&](std::optional<leader_info> const& leader) {
-        write_text(STDOUT_FILENO, line_of(options, leader));
+        if (!write_text(STDOUT_FILENO, line_of(options, leader))) fault.set(errno);
     });
-    int const status = wait_for_end(signals);
+    int const status = wait_for_end(signals, fault);
     signals.restore();  // a second signal does not wait for the store
     return status;
 }

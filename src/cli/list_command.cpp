@@ -32,8 +32,7 @@ struct list_options {
 int list(list_options const& options, invocation const& invocation) {
     client client{choose_store(invocation.store)};
     auto const locks = client.locks(options.prefix);
-    write_text(STDOUT_FILENO,
-               options.json ? json_of(locks) : table_of(locks, is_colourful(STDOUT_FILENO)));
+    print_out(options.json ? json_of(locks) : table_of(locks, is_colourful(STDOUT_FILENO)));
     return exit_status::success;
 }
 

@@ -36,7 +36,7 @@ struct show_options {
 int show_deadlocks(show_options const& options, invocation const& invocation) {
     client client{choose_store(invocation.store)};
     auto const cycles = find_deadlocks(client.locks());
-    write_text(STDOUT_FILENO, options.json ? json_of(cycles) : text_of(cycles));
+    print_out(options.json ? json_of(cycles) : text_of(cycles));
     return exit_status::success;
 }
 
@@ -52,11 +52,11 @@ int show(show_options const& options, invocation const& invocation) {
     std::ranges::stable_partition(
         found, [](lock_kind kind) { return kind != lock_kind::condition; }, &lock_info::kind);
     if (options.json) {
-        write_text(STDOUT_FILENO, json_of(found.front()));
+        print_out(json_of(found.front()));
         return exit_status::success;
     }
     for (auto const& each : found)
-        write_text(STDOUT_FILENO, details_of(each, is_colourful(STDOUT_FILENO)));
+        print_out(details_of(each, is_colourful(STDOUT_FILENO)));
     return exit_status::success;
 }
 

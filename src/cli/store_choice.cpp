@@ -65,6 +65,37 @@ std::string url_path(std::string const& path) {
     return out;
 }
 
+int digit_of(char c) noexcept {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+// As the library does it; where it will refuse the text, the text is left as it is.
+std::string decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        int const high = text[i] == '%' && i + 2 < text.size() ? digit_of(text[i + 1]) : -1;
+        int const low = high >= 0 ? digit_of(text[i + 2]) : -1;
+        out += low >= 0 ? static_cast<char>(high * 16 + low) : text[i];
+        if (low >= 0) i += 2;
+    }
+    return out;
+}
+
+// The option "lease=…" of the URL, as it stands there; empty when there is none.
+std::string_view find_lease(std::string_view url) {
+    auto begin = url.find('?');
+    while (begin != std::string_view::npos) {
+        auto const end = url.find('&', ++begin);
+        auto const option = url.substr(begin, end - begin);
+        if (decoded(option.substr(0, option.find('='))) == "lease") return option;
+        begin = end;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string choose_store(std::string const& given) {
@@ -77,17 +108,29 @@ std::string choose_store(std::string const& given) {
 }
 
 std::optional<std::chrono::milliseconds> lease_of_store(std::string_view url) {
-    auto const question = url.find('?');
-    if (question == std::string_view::npos) return {};
-    url.remove_prefix(question + 1);
-    while (!url.empty()) {
-        auto const end = url.find('&');
-        if (auto const pair = url.substr(0, end); pair.starts_with("lease="))
-            return parse_duration(pair.substr(6));
-        if (end == std::string_view::npos) break;
-        url.remove_prefix(end + 1);
+    auto const option = find_lease(url);
+    auto const equals = option.find('=');
+    if (equals == std::string_view::npos) return {};
+    return parse_duration(decoded(option.substr(equals + 1)));
+}
+
+std::string take_lease(std::string& url) {
+    std::string out;
+    for (auto option = find_lease(url); !option.empty(); option = find_lease(url)) {
+        if (!out.empty()) out += '&';
+        out += option;
+        auto const begin = static_cast<std::size_t>(option.data() - url.data());
+        bool const first = url[begin - 1] == '?';
+        url.erase(begin - 1, option.size() + 1);
+        if (first && begin - 1 < url.size()) url[begin - 1] = '?';
     }
-    return {};
+    return out;
+}
+
+std::string with_option(std::string url, std::string_view option) {
+    if (option.empty()) return url;
+    url += url.find('?') == std::string::npos ? '?' : '&';
+    return url += option;
 }
 
 }  // namespace holdfast::cli

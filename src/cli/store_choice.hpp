@@ -16,4 +16,11 @@ namespace holdfast::cli {
 /// The lease that the store's URL asks for with ?lease=; nothing when it does not.
 [[nodiscard]] std::optional<std::chrono::milliseconds> lease_of_store(std::string_view url);
 
+/// Removes ?lease= from the URL and returns it as it stood there, without the '?'; empty when the URL
+/// has none.
+[[nodiscard]] std::string take_lease(std::string& url);
+
+/// The URL with one option more, unless that is empty.
+[[nodiscard]] std::string with_option(std::string url, std::string_view option);
+
 }  // namespace holdfast::cli

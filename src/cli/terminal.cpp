@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <system_error>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -92,13 +93,23 @@ std::string fitted(std::string_view text, std::size_t columns) {
     return harmless(text.substr(0, end)) + "…";
 }
 
-void write_text(int descriptor, std::string_view text) noexcept {
+bool write_text(int descriptor, std::string_view text) noexcept {
     while (!text.empty()) {
         auto const written = ::write(descriptor, text.data(), text.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;
+        if (written == 0) errno = EIO;
+        if (written <= 0) return false;
         text.remove_prefix(static_cast<std::size_t>(written));
     }
+    return true;
+}
+
+void print_out(std::string_view text) {
+    if (!write_text(STDOUT_FILENO, text)) refuse_output(errno);
+}
+
+void refuse_output(int fault) {
+    throw std::system_error{fault, std::generic_category(), "cannot write the output"};
 }
 
 void complain(std::string_view text) {

@@ -26,8 +26,15 @@ enum class colour { none, bold, dim, red, green, yellow };
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t columns);
 [[nodiscard]] std::string harmless(std::string_view text);
 
-/// Writes all of `text`; a reader that went away is nobody's loss.
-void write_text(int descriptor, std::string_view text) noexcept;
+/// Writes all of `text`, or returns false with errno set.
+bool write_text(int descriptor, std::string_view text) noexcept;
+
+/// Writes what a command was asked for to the standard output. Throws std::system_error: half an
+/// answer, or none on a full disk, must not look like success.
+void print_out(std::string_view text);
+
+/// Throws what `print_out` throws, for a fault by its errno.
+[[noreturn]] void refuse_output(int fault);
 
 /// "holdfast: text" on stderr, without passwords.
 void complain(std::string_view text);

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The .deb files: their fields, and the command, the library and the headers out of them.
+# The .deb files: their fields, their way in and out, and the command, the library and the headers that they bring.
 source "$(dirname "$0")/common.sh"
 
 make -C "$SOURCE" --no-print-directory package >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "make package"; }
@@ -14,8 +14,29 @@ field() { dpkg-deb -f "$SOURCE/build/package/$1"_*.deb "$2"; }
 # dpkg itself finds nothing to object to: dependencies, conflicts, files of other packages.
 dpkg --no-act --install "${debs[@]}" >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "dpkg would refuse"; }
 
+# A system of their own, which has nothing else: not even a shell, so their scripts run outside of it, with an ldconfig
+# that only takes notes. Only root can install, be it there; others unpack.
 root=$WORK/root
-for deb in "${debs[@]}"; do dpkg-deb -x "$deb" "$root"; done
+packages=(holdfast libholdfast0 libholdfast-dev)
+in_root() {
+    PATH=$WORK/bin:$PATH:/usr/sbin:/sbin dpkg --root="$root" --log="$WORK/dpkg.log" --force-depends \
+        --force-script-chrootless "$@" >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "dpkg $1"; }
+}
+cache_renewed() { [[ $(wc -l <"$WORK/ldconfig.log") -eq $1 ]] || fail "ldconfig was not called $2"; }
+if [[ $EUID -eq 0 ]]; then
+    mkdir -p "$root"/var/lib/dpkg/{info,updates} "$WORK/bin"
+    touch "$root/var/lib/dpkg/status"
+    printf '#!/bin/sh\necho called >>"%s"\n' "$WORK/ldconfig.log" >"$WORK/bin/ldconfig"
+    chmod +x "$WORK/bin/ldconfig"
+    in_root --install "${debs[@]}"
+    cache_renewed 1 "after the installation"
+    for package in "${packages[@]}"; do
+        in_root --status "$package"
+        grep -q '^Status: install ok installed$' "$WORK/log" || { cat "$WORK/log"; fail "$package is not installed"; }
+    done
+else
+    for deb in "${debs[@]}"; do dpkg-deb -x "$deb" "$root"; done
+fi
 lib=$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 [[ -e $lib/libholdfast.so.0 && -e $lib/holdfast/stores/holdfast_store_file.so ]] || fail "library or store is missing"
 
@@ -30,3 +51,10 @@ export PKG_CONFIG_PATH=$lib/pkgconfig
 # shellcheck disable=SC2046 # flags are words
 g++ -std=c++20 "$CONSUMER/main.cpp" -o "$WORK/consumer" $(pkg-config --cflags --libs holdfast)
 run_consumer env LD_LIBRARY_PATH="$lib" "$WORK/consumer"
+
+if [[ $EUID -eq 0 ]]; then
+    in_root --remove "${packages[@]}"
+    cache_renewed 2 "after the removal"
+    left=$(find "$root" ! -type d ! -path "$root/var/lib/dpkg/*" -o -iname '*holdfast*' ! -path "$root/var/lib/dpkg/*")
+    [[ -z $left ]] || fail "left behind: $left"
+fi

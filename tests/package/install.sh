@@ -21,10 +21,14 @@ done
 diff "$WORK/there" "$WORK/installed" || fail "the installed headers are not the headers"
 
 if grep -rlI "$SOURCE" "$PREFIX"; then fail "the installation knows the source tree"; fi
-if readelf -d "$PREFIX/bin/holdfast" "$PREFIX"/lib/*.so "$PREFIX"/lib/holdfast/stores/*.so |
-    grep -E 'R(UN)?PATH' | grep -v '\[\$ORIGIN/'; then
-    fail "a search path leads out of the installation"
-fi
+search_paths() { # root of an installation, or of a build tree, which has the same shape
+    readelf -d "$1/bin/holdfast" "$1"/lib/*.so "$1"/lib/holdfast/stores/*.so | grep -E 'R(UN)?PATH'
+}
+if search_paths "$PREFIX" | grep -v '\[\$ORIGIN/'; then fail "a search path leads out of the installation"; fi
+for root in "$PREFIX" "$SOURCE/build/release"; do
+    # The empty element is the current directory, where anybody may have put a library.
+    if search_paths "$root" | grep -E '\[:|::|:\]'; then fail "a search path of $root has an empty element"; fi
+done
 
 version=$("$PREFIX/bin/holdfast" --version)
 [[ $version == *"$VERSION"* ]] || fail "holdfast --version says '$version'"

@@ -82,6 +82,16 @@ TEST(redis_settings, what_is_wrong_is_said) {
     EXPECT_NE(refused("redis://me@h").find("no password"), std::string::npos);
 }
 
+TEST(redis_settings, no_piece_of_a_password_is_repeated) {
+    for (auto const* const text :
+         {"redis://me:s3cret/@h", "redis://me:1234/s3cret@h", "redis://me:1234/s3cret%40h",
+          "redis://:1234/s3cret", "redis://me:s3cret", "redis://me:1?timeout=s3cret@h",
+          "redis://me:1?s3cret=@h", "redis://me:s3cret?timeout=1s@h", "redis://me:s3cret@h:x",
+          "redis://me:s3cret@h/x", "redis://me:s3cret@a,b", "redis:me:s3cret@h",
+          "redis+unix://me:s3/s3cret@/run/redis.sock", "redis+unix://me:s3cret@h/run/redis.sock"})
+        EXPECT_FALSE(refused(text).empty()) << text;  // which looks for the password
+}
+
 TEST(redis_settings, passwords_come_from_three_places) {
     support::temporary_directory place;
     auto const file = (place.path() / "password").string();

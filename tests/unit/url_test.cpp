@@ -87,9 +87,33 @@ TEST(url, no_password_is_ever_shown) {
     EXPECT_EQ(refused("redis://me:sec%zz@h").find("sec%"), std::string::npos);
 }
 
-TEST(url, what_is_shown_means_the_same) {
+TEST(url, what_must_be_encoded_in_a_password_is_said_and_not_repeated) {
     for (auto const* const text :
-         {"memory:", "file:/a%20b/c%3fd", "redis://h1:1,[::1]/0?x=y%26z"}) {
+         {"redis://me:sec/ret@h", "redis://me:secret/@h", "redis://me:1234/secret@h",
+          "redis://:12/secret@h:1/0", "redis://me:sec@r/secret@h", "redis://me:1?lease=secret@h",
+          "redis://me:secret?x=y@h", "redis://me:secret?@h/0", "redis://me:1/x?secret=y@h",
+          "redis+unix://me:sec/ret@/run/redis.sock"}) {
+        auto const words = refused(text);
+        EXPECT_NE(words.find("%2F"), std::string::npos) << text << ": " << words;
+        for (auto const* const piece : {"sec", "ret", "1234"})
+            EXPECT_EQ(words.find(piece), std::string::npos) << text << ": " << words;
+    }
+    EXPECT_EQ(url::parse("redis://me:a%2Fb%3Fc@h/0").password, "a/b?c");
+    EXPECT_EQ(url::parse("redis://me:a@b@h").password, "a@b");
+    EXPECT_EQ(url::parse("redis://h/a%40b?x=c%40d").shown(), "redis://h/a%40b?x=c%40d");
+    EXPECT_EQ(url::parse("file:/a@b?x=c@d").shown(), "file:/a@b?x=c@d");
+}
+
+TEST(url, a_port_is_not_repeated) {
+    for (auto const* const text :
+         {"redis://me:secret", "redis://me:secret,h", "redis://me:secret/0", "redis://[::1]:secret",
+          "redis://me:secret?a=b", "redis://x@me:secret"})
+        EXPECT_EQ(refused(text).find("secret"), std::string::npos) << text;
+}
+
+TEST(url, what_is_shown_means_the_same) {
+    for (auto const* const text : {"memory:", "file:/a%20b/c%3fd", "redis://h1:1,[::1]/0?x=y%26z",
+                                   "redis://h/a%40b?x=y%40z"}) {
         auto const once = url::parse(text);
         auto const twice = url::parse(once.shown());
         EXPECT_EQ(once.path, twice.path);

@@ -16,10 +16,15 @@
 #include "exit_status.hpp"
 #include "run/acquisition.hpp"
 #include "run/hold_watch.hpp"
+#include "store_choice.hpp"
 
 namespace holdfast::cli {
 
 namespace {
+
+// Seen by ps, pkill and killall: who kills everything that is called holdfast does not reach the
+// holder, which then ends the command and gives the name back.
+constexpr char const* process_name = "hf-holder";
 
 // Away from the terminal: a signal typed there is for the supervisor, and a stopped job must not
 // stop the renewals.
@@ -30,6 +35,7 @@ void detach(pid_t supervisor) noexcept {
         ::dup2(null, STDOUT_FILENO);
         ::close(null);
     }
+    ::prctl(PR_SET_NAME, process_name);
     // Killed while a job is stopped in its wait, the supervisor cannot continue us any more.
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (::getppid() != supervisor) ::_exit(exit_status::system);
@@ -44,7 +50,8 @@ void acquire_and_keep(holder_task& task) {
         task.line.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
                         std::move(outcome.text)});
         client.close();
-    } else if (hold_watch{task, *outcome.lease, client.url()}.run()) {
+    } else if (hold_watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease)}
+                   .run()) {
         client.close();
     }
 }

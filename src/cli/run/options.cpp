@@ -22,7 +22,11 @@ std::string base_name(std::string const& path) { return path.substr(path.find_la
 // The lease and what is measured by it.
 void plan_times(hold_options const& options, run_plan& plan) {
     auto& lock = plan.lock;
-    if (options.lease) lock.lease = *options.lease;
+    if (options.lease) {
+        lock.lease = *options.lease;
+        // To the library a lease of 30s is one that nobody asked for, and the URL's would win.
+        plan.store_lease = take_lease(plan.store);
+    }
     plan.lease = options.lease.value_or(lease_of_store(plan.store).value_or(lock.lease));
     lock.grace = options.grace.value_or(plan.lease / 4);
     if (lock.grace >= plan.lease)

@@ -1,8 +1,11 @@
 // The holder process as the supervisor sees it.
 #pragma once
 
+#include <optional>
+
 #include <sys/types.h>
 
+#include "clock.hpp"
 #include "run/link.hpp"
 #include "run/signal_inbox.hpp"
 
@@ -16,13 +19,24 @@ public:
 
     void signal(int signal) const noexcept;
 
-    /// Waits until the process is gone. A signal that would end us ends the wait: it may be waiting
-    /// for a store that does not answer, and the lease ends without it.
+    /// Tells the process to end: by `cancel` its wait, by `done` its hold.
+    void dismiss(message_kind kind) noexcept;
+
+    /// For a signal that would end us when the process was dismissed already: whoever sends it does
+    /// not want to wait for a store that does not answer, and the lease ends without us. Kills the
+    /// process, but not within its first moments: one wish to end us often comes as several signals,
+    /// as from timeout(1), which signals us and our group, and a killed holder leaves the name taken.
+    void hasten() noexcept;
+
+    /// Waits until the process is gone. Signals that would end us hasten it.
     void join(signal_inbox& signals) noexcept;
 
 private:
+    void note_dismissal() noexcept;
+
     pid_t pid_;
     link line_;
+    std::optional<boot_clock::time_point> dismissed_{};
 };
 
 }  // namespace holdfast::cli

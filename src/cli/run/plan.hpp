@@ -21,6 +21,9 @@ enum class loss_policy {
 
 struct run_plan {
     std::string store{};  ///< with its password: for the holder only
+    /// The option "lease=…" of the store's URL where another lease was asked for. The store is used
+    /// without it; the command gets the URL as it was given.
+    std::string store_lease{};
     std::string name{};
     bool shared{false};                  ///< as a reader
     std::uint32_t permits{0};            ///< of a semaphore; 0 for a lock

@@ -38,14 +38,13 @@ partner start_holder(run_plan const& plan, shared_page& page, signal_inbox& sign
 // Tells the holder that the command is over and returns whether it had been over inside the hold.
 // `told`: the user knows already that it was not.
 bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals, bool told) {
-    holder.line().send({message_kind::done, 0, {}});
+    holder.dismiss(message_kind::done);
     for (;;) {
         std::array<pollfd, 2> sources{
             {{holder.line().descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
-        // A store that does not answer may take its time; the user need not. The lease ends anyway.
         while (auto const signal = signals.next())
-            if (ends_a_process(*signal)) holder.signal(SIGKILL);
+            if (ends_a_process(*signal)) holder.hasten();
         if (sources[0].revents == 0) continue;
         auto const message = holder.line().receive();
         if (!message) return false;

@@ -34,13 +34,9 @@ void waiting_phase::take_signals() {
 }
 
 void waiting_phase::cancel(int signal) {
-    if (cancelled_by_ == 0) {
-        cancelled_by_ = signal;
-        holder_.line().send({message_kind::cancel, 0, {}});
-        return;
-    }
-    // Asked twice: whoever asks does not want to wait for the store. The claim ends with its lease.
-    holder_.signal(SIGKILL);
+    if (cancelled_by_ != 0) return holder_.hasten();
+    cancelled_by_ = signal;
+    holder_.dismiss(message_kind::cancel);
 }
 
 void waiting_phase::suspend() {
@@ -67,7 +63,7 @@ std::optional<std::variant<grant, refusal>> waiting_phase::take_message() {
         return {};
     case message_kind::granted:
         if (cancelled_by_ == 0) return grant{message->number, message->text};
-        holder_.line().send({message_kind::done, 0, {}});
+        holder_.dismiss(message_kind::done);
         return {};
     case message_kind::failed:
         line_.erase();

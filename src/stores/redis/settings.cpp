@@ -75,9 +75,8 @@ std::uint32_t parse_database(std::string_view path) {
     if (path.starts_with('/')) path.remove_prefix(1);
     if (path.empty()) return 0;
     auto const number = base::parse_number(path, INT32_MAX);
-    if (!number)
-        bad("after the host of a redis URL stands the number of a database, such as /0, not '" +
-            std::string{path} + "'");
+    // Not repeated: it may be the end of a password with a bare '/'.
+    if (!number) bad("after the host of a redis URL stands the number of a database, such as /0");
     return static_cast<std::uint32_t>(*number);
 }
 

@@ -1,5 +1,6 @@
 """Every exit status, and what is said beside it."""
 
+import re
 import signal
 import stat
 
@@ -175,6 +176,50 @@ class NotAcquired(sandbox.Sandbox):
         self.let_go(holder)
         self.assertEqual(waiter.communicate(timeout=sandbox.PATIENCE), ("ran\n", ""))
         self.assertEqual(waiter.returncode, 0)
+
+
+class LeaseOfTheStore(sandbox.Sandbox):
+    def held_with(self, query, *options):
+        """What is left of the lease right after it was acquired, and the store that the command is told."""
+        self.environment["HOLDFAST_STORE"] = f"file:{self.database}{query}"
+        holder = self.start("run", *options, "x", "--", "sh", "-c", 'echo "$HOLDFAST_STORE"; exec cat')
+        store = holder.stdout.readline().rstrip("\n")
+        left = self.show()["holders"][0]["lease_left_ms"]
+        self.let_go(holder)
+        return left, store
+
+    def test_it_is_used(self):
+        for query in ("?lease=5s", "?lease=5000%6ds", "?le%61se=5%2e0", "?timeout=3s&lease=5000%6Ds"):
+            with self.subTest(query=query):
+                left, _ = self.held_with(query)
+                self.assertTrue(1000 < left <= 5000, left)
+
+    def test_the_option_wins(self):
+        for query in ("?lease=5s", "?le%61se=100s", "?lease=5s&timeout=3s", "?network=0&lease=5s&timeout=3s"):
+            for lease in (20, 30):
+                with self.subTest(query=query, lease=lease):
+                    left, store = self.held_with(query, "--lease", f"{lease}s")
+                    self.assertTrue(lease * 1000 - 4000 < left <= lease * 1000, left)
+                    self.assertEqual(sorted(re.split("[?&]", store)),
+                                     sorted(re.split("[?&]", f"file:{self.database}{query}")))
+
+
+class Output(sandbox.Sandbox):
+    WORDS = (["list", "--json"], ["list"], ["show", "x"], ["show", "--json", "x"], ["show", "--deadlocks", "--json"],
+             ["evict", "x"], ["leader", "--json", "x"], ["leader", "--watch", "x"], ["latch", "l"],
+             ["latch", "--json", "l"], ["barrier", "b", "--parties", "1"], ["barrier", "b", "--reset", "--json"],
+             ["bench", "--duration", "100ms"], ["--help"], ["run", "--help"], ["--version"])
+
+    def test_a_full_disk_is_no_success(self):
+        holder = self.hold()
+        self.assertEqual(self.run_to_end("latch", "l", "--count", "1")[0], 0)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for words in self.WORDS:
+                with self.subTest(words=words):
+                    status, _, stderr = self.run_to_end(*words, stdout=full)
+                    self.assertEqual(status, 71, stderr)
+                    self.assertRegex(stderr, "^holdfast: cannot write the output: ")
+        self.assertEqual(holder.wait(sandbox.PATIENCE), 76)  # it was evicted, whoever could not be told
 
 
 class DefaultStore(sandbox.Sandbox):

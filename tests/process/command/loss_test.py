@@ -150,6 +150,19 @@ class Death(Stubborn):
         killed = now()
         self.assertLess(self.gone(), killed + LEASE)
 
+    def test_all_that_is_called_holdfast_is_killed(self):
+        """As pkill and killall do it. The holder has another name: it ends the command, then gives back."""
+        process = self.stubborn()
+        named = [pid for pid in sandbox.descendants(os.getpid()) if sandbox.name_of(pid) == "holdfast"]
+        self.assertIn(process.pid, named)
+        for pid in named:
+            os.kill(pid, signal.SIGKILL)
+        status, stdout, _ = self.run_to_end("run", "x", "--", "/usr/bin/python3", "-c",
+                                            "import time; print(time.clock_gettime(time.CLOCK_BOOTTIME))")
+        self.assertEqual(status, 0)
+        self.assertGreater(float(stdout), self.gone())
+        self.assertTrue(self.beats("term"))
+
     def test_holder_killed(self):
         process = self.stubborn()
         os.kill(self.show()["holders"][0]["pid"], signal.SIGKILL)

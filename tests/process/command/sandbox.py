@@ -55,6 +55,14 @@ def stat_of(pid):
     return None if fields[0] in "ZX" else (fields[0], int(fields[1]), int(fields[2]))
 
 
+def name_of(pid):
+    """The name by which pkill and killall know a process; None when it is gone."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").rstrip("\n")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
 def is_alive(pid):
     return stat_of(pid) is not None
 
@@ -142,13 +150,13 @@ class Sandbox(unittest.TestCase):
 
     # --- starting ---
 
-    def start(self, *words, **options):
-        """holdfast with these words, in a session of its own, with pipes."""
+    def start(self, *words, before=(), **options):
+        """holdfast with these words, in a session of its own, with pipes; `before` is a program that starts it."""
         options.setdefault("stdin", subprocess.PIPE)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
         options.setdefault("env", self.environment)
-        process = subprocess.Popen([holdfast, *map(str, words)], text=True, start_new_session=True, **options)
+        process = subprocess.Popen([*before, holdfast, *map(str, words)], text=True, start_new_session=True, **options)
         self.started.append(process)
         return process
 

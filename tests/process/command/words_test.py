@@ -62,6 +62,7 @@ class Words(sandbox.Sandbox):
         for command in self.commands():
             with self.subTest(command=command):
                 self.assertEqual(self.complete(command, "--"), self.options(command))
+        self.assertEqual(self.complete("--store", ""), {"file:", "memory:", "redis://", "rediss://", "redis+unix:"})
         self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
         self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
         self.assertIn("true", self.complete("run", "x", "--", "tru"))

@@ -1,0 +1,78 @@
+"""The command on a real server, where nothing but the lease frees the name of a holder that was killed: so none is."""
+
+import pathlib
+import signal
+import sys
+import time
+
+import sandbox
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "redis_scripts"))
+
+import server  # noqa: E402 pylint: disable=wrong-import-position
+
+RUNS = 10
+
+
+class OnRedis(sandbox.Sandbox):
+    def setUp(self):
+        super().setUp()
+        self.server = server.Server()
+        self.environment["HOLDFAST_STORE"] = f"redis+unix:{self.server.socket}"
+
+    def tearDown(self):
+        self.server.stop()  # or it would be found as left behind
+        super().tearDown()
+
+
+class ManySignals(OnRedis):
+    def test_timeout_signals_twice(self):
+        """It signals its child and then its own group, of which the child is a member."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            for run in range(RUNS):
+                with self.subTest(signal=number, run=run):
+                    process = self.start("run", "x", "--", "sleep", "60",
+                                         before=["timeout", f"--signal={int(number)}", "0.3"])
+                    self.assertEqual(process.wait(sandbox.PATIENCE), 124)
+                    self.assertTrue(self.is_free())
+
+    def test_while_giving_back(self):
+        # The command ends by the first; some of the others find holdfast giving back.
+        for run in range(RUNS):
+            with self.subTest(run=run):
+                name = f"x{run}"  # one that stays taken is no obstacle for the next
+                process = self.hold(name)
+                while process.poll() is None:
+                    process.send_signal(signal.SIGTERM)
+                self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+                self.assertTrue(self.is_free(name))
+
+    def test_while_waiting(self):
+        holder = self.hold()
+        for signals in ([signal.SIGTERM] * 3, [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]):
+            for options in ([], ["--fair"], ["--wait", "1h"]):
+                with self.subTest(signals=signals, options=options):
+                    waiter = self.start("run", *options, "x", "--", "echo", "ran")
+                    sandbox.until(lambda: self.waiters() == 1, "it waits")
+                    for number in signals:
+                        waiter.send_signal(number)
+                    self.assertEqual(waiter.communicate(timeout=sandbox.PATIENCE), ("", ""))
+                    self.assertGreater(waiter.returncode, 128)
+                    self.assertEqual(self.waiters(), 0)
+        self.let_go(holder)
+
+    def test_a_silent_store_is_waited_for_only_by_the_patient(self):
+        self.environment["HOLDFAST_STORE"] += "?timeout=30s"
+        process = self.hold()
+        self.server.connect().execute_command("CLIENT", "PAUSE", "60000", "ALL")
+        begin = time.monotonic()
+
+        def ended():
+            process.send_signal(signal.SIGTERM)
+            return process.poll() is not None
+        sandbox.until(ended, "it ends", patience=5)
+        self.assertGreater(time.monotonic() - begin, 0.9)
+
+
+if __name__ == "__main__":
+    sandbox.main()
