@@ -1,6 +1,7 @@
 // How an Asio operation begins: cancellation meets its task, whichever comes first.
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -33,6 +34,11 @@ protected:
             asio::bind_cancellation_slot(stop_->slot(), asio::bind_executor(pool_, handler)), start,
             convert);
     }
+    /// Ends the operation that `end_` belongs to, and waits for its handler.
+    void finish() {
+        std::exchange(end_, nullptr)({});
+        pool_.join();
+    }
     void cancel() { stop_->emit(asio::cancellation_type::terminal); }
 
     std::optional<asio::cancellation_signal> stop_{std::in_place};
@@ -51,7 +57,7 @@ TEST_F(asio_start, a_cancellation_reaches_the_task) {
     EXPECT_EQ(task_->cancels, 0);
     cancel();
     EXPECT_EQ(task_->cancels, 1);
-    end_({});
+    finish();
 }
 
 TEST_F(asio_start, a_cancellation_during_the_start_is_remembered) {
@@ -64,7 +70,7 @@ TEST_F(asio_start, a_cancellation_during_the_start_is_remembered) {
         },
         [] {});
     EXPECT_EQ(task_->cancels, 1);
-    end_({});
+    finish();
 }
 
 TEST_F(asio_start, the_handler_may_be_gone_before_the_start_returns) {
