@@ -12,13 +12,16 @@ bool engine::park(tenure& it, base::instant now) {
                        it.on->min_hold == it.on->min_hold.zero() && now < it.renew_at &&
                        static_cast<int>(it.pass) < most_passes;
     if (!plain || closed_) return false;
-    auto made = std::make_shared<grant>(it.on, make_token(it.number, it.pass), now, it.lost_at());
+    auto const made =
+        std::make_shared<grant>(it.on, make_token(it.number, it.pass), now, it.lost_at());
     made->held_by = &it;
     it.at = tenure::phase::parked;
-    if (it.of->lane->open(it.generation, std::move(made), it.number, it.pass, it.renew_at)) {
+    if (it.of->lane->open(it.generation, made, it.number, it.pass, it.renew_at)) {
         reschedule(it);
         return true;
     }
+    made->held_by = nullptr;
+    it.of->lane->drop(it.generation);
     it.at = tenure::phase::held;
     return false;
 }
