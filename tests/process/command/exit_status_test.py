@@ -3,6 +3,7 @@
 import re
 import signal
 import stat
+import subprocess
 
 import sandbox
 
@@ -220,6 +221,19 @@ class Output(sandbox.Sandbox):
                     self.assertEqual(status, 71, stderr)
                     self.assertRegex(stderr, "^holdfast: cannot write the output: ")
         self.assertEqual(holder.wait(sandbox.PATIENCE), 76)  # it was evicted, whoever could not be told
+
+    def test_a_closed_stream_is_no_file_of_the_store(self):
+        # The lowest free number is given to whatever is opened next.
+        for closed in ">&-", "<&- >&-", "<&- >&- 2>&-":
+            with self.subTest(closed=closed):
+                done = subprocess.run(["sh", "-c", f'exec "$0" "$@" {closed}', sandbox.holdfast, "list", "--json"],
+                                      env=self.environment, cwd=self.folder, timeout=sandbox.PATIENCE)
+                self.assertEqual(done.returncode, 71)
+        done = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&- >&-', sandbox.holdfast, "run", "x", "--", "sh", "-c",
+                               "! test -e /proc/self/fd/1"], env=self.environment, cwd=self.folder,
+                              timeout=sandbox.PATIENCE)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(self.run_to_end("list")[0], 0)
 
 
 class DefaultStore(sandbox.Sandbox):
