@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -53,13 +54,28 @@ protected:
         });
     }
 
+    /// Stops it at a moment at which it has not locked the store's file: there it would stop everybody
+    /// else too, which is another story.
+    void put_to_sleep(process& whom) const {
+        client probe{url() + "?timeout=200ms", {.patience = 200ms}};
+        EXPECT_TRUE(eventually([&] {
+            whom.stop();
+            try {
+                return mutex{probe, "probe"}.try_acquire().has_value();
+            } catch (std::system_error const&) {
+                whom.resume();
+                return false;
+            }
+        }));
+    }
+
     /// `sleeper` holds by the token `before`, and is stopped until `next` has got the same by `take`.
     /// That it has lost is the first that it knows when it wakes, and its late write is refused.
     /// Returns what it answers to `last`.
     [[nodiscard]] std::string oversleep(process& sleeper, process& next, std::uint64_t before,
                                         std::string_view take, std::string_view last) const {
         auto const account = path("account");
-        sleeper.stop();
+        put_to_sleep(sleeper);
         // What it will read when it wakes, before any of its threads had time to think.
         sleeper.send("state");
         sleeper.send("write " + account + " late");

@@ -20,7 +20,7 @@ TEST_F(lock_stopped, lost_fires_in_a_process_that_was_paused_and_continued) {
     auto const sleeper = start();
     EXPECT_GT(token(sleeper->ask("acquire q lease=2000")), 0U);
     EXPECT_EQ(sleeper->ask("lost"), "silent");
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     mutex shared{watcher_, "q"};
     auto const held = shared.acquire();  // so that its lease is over
     sleeper->resume();
@@ -33,7 +33,7 @@ TEST_F(lock_stopped, lost_fires_in_a_process_that_was_paused_and_continued) {
 TEST_F(lock_stopped, a_short_pause_within_the_lease_loses_nothing) {
     auto const sleeper = start();
     EXPECT_GT(token(sleeper->ask("acquire q lease=20000")), 0U);
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     EXPECT_TRUE(shows("q", 1, 0));
     sleeper->resume();
     EXPECT_EQ(sleeper->ask("state"), "held");
@@ -49,7 +49,7 @@ TEST_F(lock_stopped, a_stopped_waiter_is_skipped_within_its_lease) {
     ASSERT_TRUE(shows("q", 1, 1));
     behind->send("acquire q order=fair");
     ASSERT_TRUE(shows("q", 1, 2));
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     EXPECT_EQ(held.release(), release_outcome::released);
     EXPECT_GT(token(behind->read()), held.token());
     EXPECT_EQ(behind->ask("release"), "released");

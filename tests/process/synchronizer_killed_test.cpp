@@ -103,7 +103,7 @@ TEST_F(synchronizer_killed, a_notice_in_the_hands_of_the_dead_passes_on) {
     ASSERT_TRUE(shows("c", 0, 1));
     auto next = await_notice(watcher_);
     ASSERT_TRUE(shows("c", 0, 2));
-    dead->stop();
+    put_to_sleep(*dead);
     condition_variable{watcher_, "c"}.notify_one();
     ASSERT_TRUE(shows("c", 1, 1));  // it was given the notice, and cannot take it
     EXPECT_FALSE(ready(next, 50ms));

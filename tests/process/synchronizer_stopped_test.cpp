@@ -12,7 +12,7 @@ TEST_F(synchronizer_stopped, who_slept_while_a_latch_opened_finds_it_open) {
     latch it{watcher_, "q", 1};
     EXPECT_EQ(it.count(), 1U);
     sleeper->send("await-latch q");
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     it.count_down();
     sleeper->resume();
     EXPECT_EQ(sleeper->read(), "open");
@@ -22,7 +22,7 @@ TEST_F(synchronizer_stopped, a_party_that_slept_within_its_lease_is_a_party) {
     auto const sleeper = start_with("60s");
     sleeper->send("arrive q 2");
     ASSERT_TRUE(arrives("q", 1));
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     EXPECT_EQ(arrive(watcher_, "q", 2).get(), "tripped 0");
     sleeper->resume();
     EXPECT_EQ(sleeper->read(), "tripped 0");
@@ -35,7 +35,7 @@ TEST_F(synchronizer_stopped, a_party_that_overslept_has_broken_the_barrier) {
     ASSERT_TRUE(arrives("q", 1));
     auto other = arrive(prompt, "q", 3);
     ASSERT_TRUE(arrives("q", 2));
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     ASSERT_TRUE(ready(other));
     EXPECT_EQ(other.get(), "broken");
     sleeper->resume();
@@ -53,7 +53,7 @@ TEST_F(synchronizer_stopped, a_party_of_an_old_generation_does_not_touch_the_new
     auto const sleeper = start_with("1s");
     sleeper->send("arrive q 2");
     ASSERT_TRUE(arrives("q", 1));
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     barrier{watcher_, "q", 2}.reset();
     auto first = arrive(watcher_, "q", 2);
     ASSERT_TRUE(eventually([&] { return listed("q").generation == 1 && listed("q").count == 1; }));
@@ -72,7 +72,7 @@ TEST_F(synchronizer_stopped, a_notice_to_one_that_overslept_passes_on) {
     ASSERT_TRUE(shows("c", 0, 1));
     auto next = await_notice(watcher_);
     ASSERT_TRUE(shows("c", 0, 2));
-    sleeper->stop();
+    put_to_sleep(*sleeper);
     condition_variable changed{watcher_, "c"};
     changed.notify_one();
     ASSERT_TRUE(ready(next));
