@@ -40,6 +40,9 @@ bool is_number(std::string const& host) {
 using context_ptr = std::unique_ptr<SSL_CTX, closer>;
 
 context_ptr make_context(tls_settings const& how) {
+    // OpenSSL would tidy itself up at exit, before a client that is a static object says good-bye. Without
+    // effect where the program has used OpenSSL already, in its own way.
+    ::OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, nullptr);
     ::ERR_clear_error();
     context_ptr out{::SSL_CTX_new(::TLS_client_method())};
     if (out == nullptr) refuse("TLS cannot be used: " + last_words());
