@@ -45,7 +45,8 @@ public:
     [[nodiscard]] std::vector<lock_info> locks(std::string_view prefix = "");
 
     /// Frees what others hold of `name` and returns how many claims were ended. Their holders learn
-    /// that they lost it.
+    /// that they lost it. Asked of the store once, since whoever came next would be ended by a second
+    /// time: `store_unavailable` leaves open whether anybody was (`locks` tells).
     std::size_t evict(std::string_view name, evict_options options = {});
 
     /// A snapshot of this client's counters by name.

@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::uint64_t token(std::string_view name) const;
 
     /// Fires when the hold is lost, `lock_options::grace` before its deadline; never after a
-    /// release. Callbacks run on the client's notifier thread and may release the lease.
+    /// release. Callbacks run on a thread of the client and may release the lease.
     [[nodiscard]] std::stop_token lost() const;
 
     /// Why the hold was lost, in words; empty while it was not.

@@ -66,7 +66,7 @@ struct acquire_call : timed, boost::intrusive::list_base_hook<> {
 };
 
 /// One request on its own: cells, listings, limits, pings. Resent until answered or due, but for an
-/// eviction: a second one could end the hold of whoever came next.
+/// eviction of whoever holds: a second one could end the hold of the next.
 struct operation_call : timed {
     operation_call(seam::request what_to_ask, completion& whom)
         : timed{kind::operation}, ask{std::move(what_to_ask)}, to{&whom} {}
@@ -77,7 +77,8 @@ struct operation_call : timed {
     bool cleans_up{false};  ///< sent also while the client closes
 
     [[nodiscard]] bool is_sent_once() const noexcept {
-        return std::holds_alternative<seam::evict>(ask);
+        auto const* const it = std::get_if<seam::evict>(&ask);
+        return it != nullptr && !it->only;
     }
 
     bool done{false};

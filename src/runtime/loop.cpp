@@ -152,7 +152,7 @@ void loop::after_event(guard&) {
     hand_out();
     if (closer_ != nullptr && engine_.idle()) wake(*closer_);
     auto const due = engine_.next_due();
-    if (due >= wake_at_) return;
+    if (due >= wake_at_ || stopping_) return;  // who stops joins the threads without the lock
     try_to_start_threads();
     if (!timekeeper_.joinable()) return;
     wake_at_ = due;
@@ -325,7 +325,9 @@ void loop::close(nanoseconds patience) noexcept {
 // it. What cleans up behind a caller has a deadline of its own, for which nobody waits here.
 void loop::await_empty_seat(nanoseconds patience) {
     guard held{mutex_};
-    seat_left_.wait_for(held, patience, [this] { return !driven_; });
+    constexpr std::chrono::seconds a_moment{1};  // also for those who have no patience
+    seat_left_.wait_for(held, std::max<nanoseconds>(patience, a_moment),
+                        [this] { return !driven_; });
 }
 
 }  // namespace holdfast::runtime

@@ -29,9 +29,8 @@ namespace holdfast::runtime {
 /// * The timekeeper thread only tells the engine the time. It never sends and never blocks on the
 ///   store, so that a loss is told in time whatever the store does.
 /// * The courier thread sends what nobody waits for and drives the store while no caller does.
-/// * The notifier thread runs user code.
-///
 /// * The herald thread tells holders of their loss, so that no other user code delays it.
+/// * The notifier thread runs all other user code.
 ///
 /// All are started when first needed; a call that needs them throws std::system_error, and has done
 /// nothing, when the system has no thread to give. Thread-safety: all members may be called from any thread.

@@ -1,5 +1,5 @@
 // The verbs of the seam, as values: each is one round trip to the store, and harmless when it is
-// sent twice.
+// sent twice, but for an eviction of whoever holds.
 #pragma once
 
 #include <chrono>
@@ -124,7 +124,8 @@ struct inspect {
 /// Ends claims of others. -> evicted
 struct evict {
     std::string name;
-    std::optional<claim_id> only{};
+    std::optional<claim_id>
+        only{};  ///< else all who hold when it arrives, so it must not arrive twice
     bool force{false};
 };
 

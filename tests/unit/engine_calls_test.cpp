@@ -145,7 +145,7 @@ TEST_F(engine_test, operations_are_answered_or_end_with_their_deadline) {
     EXPECT_EQ(late.completions, 1);
 }
 
-TEST_F(engine_test, an_eviction_is_sent_once) {
+TEST_F(engine_test, an_eviction_of_whoever_holds_is_sent_once) {
     asking failed{seam::evict{"n"}};
     failed.call.deadline = now + 5s;
     it->begin(failed.call, now);
@@ -158,6 +158,13 @@ TEST_F(engine_test, an_eviction_is_sent_once) {
     pass(6s, false);
     EXPECT_EQ(count_of<seam::evict>(sent()), 0U) << "it could end the hold of whoever came next";
     EXPECT_TRUE(silent.call.error.is(errc::store_unavailable));
+    asking of_one{seam::evict{"n", seam::claim_id{seam::client_id{7}, 1}}};
+    of_one.call.deadline = now + 5s;
+    it->begin(of_one.call, now);
+    fail_all();
+    pass(2s);
+    EXPECT_TRUE(of_one.call.done);
+    EXPECT_FALSE(of_one.call.error) << "of one claim it is harmless, and sent again";
 }
 
 TEST_F(engine_test, a_store_that_fails_those_who_wait_has_not_said_busy) {
