@@ -1,8 +1,9 @@
 #include "runtime/forked.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <set>
+#include <vector>
 
 #include <pthread.h>
 
@@ -14,10 +15,11 @@ namespace {
 
 std::atomic<std::uint64_t> generation{0};
 
-// Never destroyed: a child may be forked while static objects are being destroyed.
+// Never destroyed: a child may be forked while static objects are being destroyed. In the child nothing
+// is allocated or freed: not every allocator is whole there, and most children only want to exec.
 struct registry {
     std::mutex mutex;
-    std::set<seam::store*> stores;
+    std::vector<seam::store*> stores;
 };
 
 registry& all() {
@@ -46,12 +48,12 @@ std::uint64_t fork_generation() noexcept { return generation.load(std::memory_or
 fork_watch::fork_watch(seam::store& whose) : store_{whose} {
     install_once();
     std::lock_guard const guard{all().mutex};
-    all().stores.insert(&store_);
+    all().stores.push_back(&store_);
 }
 
 fork_watch::~fork_watch() {
     std::lock_guard const guard{all().mutex};
-    all().stores.erase(&store_);
+    std::erase(all().stores, &store_);
 }
 
 }  // namespace holdfast::runtime

@@ -59,6 +59,7 @@ database::database(std::string path, std::chrono::milliseconds timeout, base::in
 }
 
 database::~database() {
+    if (!connected()) return;
     for (auto const& [sql, statement] : statements_)
         sqlite3_finalize(statement);
     sqlite3_close(connection_);
@@ -128,10 +129,7 @@ void database::fail(int code) {
         timeout_);
 }
 
-sqlite3* database::release() noexcept {
-    statements_.clear();
-    return std::exchange(connection_, nullptr);
-}
+sqlite3* database::release() noexcept { return std::exchange(connection_, nullptr); }
 
 void database::close(sqlite3* connection) noexcept {
     sqlite3_busy_handler(connection, nullptr, nullptr);

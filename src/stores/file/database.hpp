@@ -104,7 +104,8 @@ public:
     [[nodiscard]] std::string const& path() const noexcept { return path_; }
     [[noreturn]] void fail(int code);
 
-    /// Gives the connection away unclosed: in the child of a fork it is the parent's.
+    /// Gives the connection away unclosed, with its statements: in the child of a fork it is the
+    /// parent's. Touches neither SQLite nor the allocator.
     [[nodiscard]] sqlite3* release() noexcept;
     static void close(sqlite3* connection) noexcept;
     [[nodiscard]] bool connected() const noexcept { return connection_ != nullptr; }

@@ -1,7 +1,6 @@
 #include "stores/file/forks.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include <pthread.h>
@@ -16,7 +15,9 @@ struct registry {
     std::mutex mutex;
     std::mutex opening;  ///< locked after the locks of the parties, which are locked after `mutex`
     std::vector<party*> parties;
-    std::vector<sqlite3*> left_over;  ///< connections of the parent
+    /// Connections of the parent. Has room for one of each party: in the child of a fork nothing is
+    /// allocated, since not every allocator is whole there, and most children only want to exec.
+    std::vector<sqlite3*> left_over;
 };
 
 // Never destroyed: clients of static storage duration may outlive any other order.
@@ -53,8 +54,9 @@ void after_in_child() {
 party::party() {
     static int const registered = ::pthread_atfork(&before, &after_in_parent, &after_in_child);
     static_cast<void>(registered);
-    std::lock_guard const guard{all().mutex};
+    std::scoped_lock const guard{all().mutex, all().opening};
     all().parties.push_back(this);
+    all().left_over.reserve(all().left_over.size() + all().parties.size());
 }
 
 party::~party() {
@@ -64,8 +66,9 @@ party::~party() {
 
 std::unique_lock<std::mutex> opening() {
     std::unique_lock guard{all().opening};
-    for (auto* const connection : std::exchange(all().left_over, {}))
+    for (auto* const connection : all().left_over)
         database::close(connection);
+    all().left_over.clear();  // and keeps its room
     return guard;
 }
 

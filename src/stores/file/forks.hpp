@@ -19,7 +19,8 @@ public:
     /// After it, in both processes.
     virtual void go_on() noexcept = 0;
     /// Before that, in the child: gives up what is the parent's, without a call into SQLite, whose own
-    /// locks may be held by threads that are not there. Returns the connection, if there is one.
+    /// locks may be held by threads that are not there, and without the allocator, for the same reason.
+    /// Returns the connection, if there is one.
     [[nodiscard]] virtual sqlite3* part() noexcept = 0;
 
 protected:
