@@ -97,6 +97,7 @@ public:
 
 private:
     friend class waiter;
+    class stop_watch;
     using guard = std::unique_lock<std::mutex>;
 
     // event_sink: on the thread that drives
@@ -115,10 +116,8 @@ private:
     void after_event(guard& held);
     void wait(guard& held, waiter& self, base::instant until);
     void begin(guard& held, core::acquire_call& call, waiter& self,
-               std::chrono::nanoseconds timeout, std::stop_token const& stop);
-    void finish(guard& held, core::acquire_call& call, waiter& self, std::stop_token const& stop);
-    template <class Step>
-    void wait_or_stop(guard& held, waiter& self, std::stop_token const& stop, Step step);
+               std::chrono::nanoseconds timeout, bool stoppable);
+    void finish(guard& held, core::acquire_call& call, waiter& self);
     template <class Step>
     void wait_until_done(guard& held, waiter& self, base::instant until, Step step);
     void drive(guard& held, bool* driving, base::instant until);

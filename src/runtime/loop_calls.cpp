@@ -20,19 +20,21 @@ base::instant deadline_of(nanoseconds timeout, base::instant now) {
 
 void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
                    std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
     guard held{mutex_};
     start_threads();
-    begin(held, call, self, timeout, stop);
-    finish(held, call, self, stop);
+    begin(held, call, self, timeout, stop.stop_possible());
+    finish(held, call, self);
 }
 
 void loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
                  std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
     guard held{mutex_};
     start_threads();
-    begin(held, call, self, timeout, stop);
+    begin(held, call, self, timeout, stop.stop_possible());
     if (!self.done)
-        wait_or_stop(held, self, stop, [&] {
+        wait_until_done(held, self, base::never, [&] {
             if (self.stopped && !self.done) engine_.withdraw(call, boot_clock::now());
             return !call.in_line;
         });
@@ -40,37 +42,40 @@ void loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
 }
 
 void loop::finish(core::acquire_call& call, waiter& self, std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
     guard held{mutex_};
-    finish(held, call, self, stop);
+    finish(held, call, self);
 }
 
 void loop::begin(guard& held, core::acquire_call& call, waiter& self, nanoseconds timeout,
-                 std::stop_token const& stop) {
+                 bool stoppable) {
     call.takes_offers = true;
     auto const now = boot_clock::now();
     engine_.begin(call, now, deadline_of(timeout, now));
     // A stop must be heard between two requests to a store that does not answer.
-    if (instant_ || prompt_ || !stop.stop_possible()) pump(held, &self);
+    if (instant_ || prompt_ || !stoppable) pump(held, &self);
 }
 
-void loop::finish(guard& held, core::acquire_call& call, waiter& self,
-                  std::stop_token const& stop) {
+void loop::finish(guard& held, core::acquire_call& call, waiter& self) {
     if (self.done) return after_event(held);
-    wait_or_stop(held, self, stop, [&] {
+    wait_until_done(held, self, base::never, [&] {
         if (std::exchange(self.offered, false)) engine_.take_offer(call, boot_clock::now());
         if (self.stopped && !self.done) engine_.withdraw(call, boot_clock::now());
         return true;
     });
+    after_event(held);
 }
 
 void loop::run(core::script_call& call, waiter& self, std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
     guard held{mutex_};
     start_threads();
     engine_.begin(call, boot_clock::now());
-    wait_or_stop(held, self, stop, [&] {
+    wait_until_done(held, self, base::never, [&] {
         if (self.stopped && !self.done) engine_.stop(call, boot_clock::now());
         return true;
     });
+    after_event(held);
 }
 
 void loop::begin(core::script_call& call) {

@@ -22,24 +22,21 @@ void loop::wait_until_done(guard& held, waiter& self, base::instant until, Step 
     pass_seat();  // it may have been woken to take the seat, and does not need it
 }
 
-// Waits until the call of `self` is done. Between two steps a stop is heard, which wakes it.
-template <class Step>
-void loop::wait_or_stop(guard& held, waiter& self, std::stop_token const& stop, Step step) {
-    std::optional<std::stop_callback<std::function<void()>>> on_stop;
-    if (stop.stop_possible()) {
-        held.unlock();  // the callback may run at once, and takes the lock
-        on_stop.emplace(stop, [&] {
-            std::lock_guard const inner{mutex_};
+/// Tells a waiter of a stop, between two of its steps. Made and destroyed without the loop's lock, which
+/// the callback takes: it may run at once, and its end is waited for.
+class loop::stop_watch {
+public:
+    stop_watch(loop& its, waiter& self, std::stop_token const& stop) {
+        if (!stop.stop_possible()) return;
+        callback_.emplace(stop, [&its, &self] {
+            std::lock_guard const held{its.mutex_};
             self.stopped = true;
-            wake(self);
+            its.wake(self);
         });
-        held.lock();
     }
-    wait_until_done(held, self, base::never, step);
-    after_event(held);
-    held.unlock();
-    on_stop.reset();  // waits for a callback under way, which needs the lock
-    held.lock();
-}
+
+private:
+    std::optional<std::stop_callback<std::function<void()>>> callback_;
+};
 
 }  // namespace holdfast::runtime

@@ -3,6 +3,9 @@
 #include <mutex>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <sqlite3.h>
 
 #include "stores/file/forks.hpp"
@@ -196,9 +199,34 @@ TEST_F(file_death, closing_ends_what_was_left_and_leaves_no_row) {
                                   "SELECT count(*) FROM names", "SELECT count(*) FROM watches",
                                   "SELECT count(*) FROM notices", "SELECT watches FROM state"})
         EXPECT_EQ(number(sql), 0) << sql;
-    EXPECT_TRUE(std::filesystem::is_empty(directory / "locks.db-wake"));
     peer other{url};
     EXPECT_TRUE(is_granted(other.submit(other.claim("x7"))));
+}
+
+// A bell belongs to the slot: the next client takes it as it is, unless its rights are wrong.
+TEST_F(file_death, bells_are_used_again) {
+    auto const bell = directory / "locks.db-wake/0";
+    auto const inode = [&] {
+        struct stat its {};
+        EXPECT_EQ(::stat(bell.c_str(), &its), 0);
+        EXPECT_EQ(its.st_mode & 0777U, 0600U);
+        return its.st_ino;
+    };
+    auto const came = [&] {
+        peer mine{url};
+        EXPECT_TRUE(is_granted(mine.submit(mine.claim("x"))));
+        return inode();
+    };
+    auto const first = came();
+    EXPECT_EQ(came(), first);
+    auto const dead = holder_of("x");
+    dead->kill();
+    EXPECT_EQ(came(), first);
+    // Somebody has it open, so that the system does not give its number again.
+    int const old = ::open(bell.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(::chmod(bell.c_str(), 0640), 0);
+    EXPECT_NE(came(), first);
+    ::close(old);
 }
 
 TEST_F(file_death, a_closed_store_says_so) {

@@ -1,7 +1,7 @@
 #include "run/acquisition.hpp"
 
 #include <array>
-#include <thread>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -16,45 +16,37 @@
 
 #include "duration.hpp"
 #include "exit_status.hpp"
+#include "run/boot_timer.hpp"
 #include "run/narrator.hpp"
 
 namespace holdfast::cli {
 
-namespace {
+acquisition::acquisition(holder_task& task, client& client)
+    : task_{task}, client_{client}, over_{::eventfd(0, EFD_CLOEXEC)}, listener_{[this] {
+          listen();
+      }} {}
 
-// A thread that is told by an event that it is over.
-class ending_thread {
-public:
-    template <class Work>
-    ending_thread(Work work, int over) : over_{over}, thread_{std::move(work)} {}
-    ~ending_thread() {
-        ::eventfd_write(over_, 1);
-        thread_.join();
-    }
-    ending_thread(ending_thread const&) = delete;
-    ending_thread& operator=(ending_thread const&) = delete;
-
-private:
-    int over_;
-    std::thread thread_;
-};
-
-}  // namespace
+acquisition::~acquisition() { stop_listening(); }
 
 acquisition::outcome acquisition::run() {
-    owned_descriptor const over{::eventfd(0, EFD_CLOEXEC)};
-    auto const& plan = task_.plan;
-    if (plan.value && plan.wait && plan.wait->count() > 0)
-        campaign_end_.arm(boot_clock::now() + *plan.wait);
-    std::optional<lease> held;
-    {
-        ending_thread const listener{[&] { listen(over.get()); }, over.get()};
-        std::optional<narrator> story;
-        if (task_.narrate) story.emplace(client_, plan.name, task_.line);
-        held = acquire();
-    }
-    if (!held) return refused();
-    return {std::move(held), 0, {}};
+    auto held = wait();
+    // The listener is told but not waited for: a lock that was free should cost as little as can be. Of
+    // a `cancel` and the `done` behind it, it may still take one; each of them ends the hold.
+    ::eventfd_write(over_.get(), 1);
+    if (held) return {std::move(held), 0, {}};
+    stop_listening();
+    return refused();
+}
+
+std::optional<lease> acquisition::wait() {
+    std::optional<narrator> story;
+    if (task_.narrate) story.emplace(client_, task_.plan.name, task_.line);
+    return acquire();
+}
+
+void acquisition::stop_listening() noexcept {
+    ::eventfd_write(over_.get(), 1);
+    if (listener_.joinable()) listener_.join();
 }
 
 // The lease is the hold: what it was acquired through may go.
@@ -100,12 +92,16 @@ std::optional<lease> acquisition::campaign() {
 }
 
 // Ends the wait when the supervisor says so, or is no more.
-void acquisition::listen(int over) {
+void acquisition::listen() {
+    boot_timer campaign_end;
+    auto const& plan = task_.plan;
+    if (plan.value && plan.wait && plan.wait->count() > 0)
+        campaign_end.arm(boot_clock::now() + *plan.wait);
     for (;;) {
         std::array<pollfd, 4> sources{{{task_.line.descriptor(), POLLIN, 0},
                                        {task_.signals.descriptor(), POLLIN, 0},
-                                       {over, POLLIN, 0},
-                                       {campaign_end_.descriptor(), POLLIN, 0}}};
+                                       {over_.get(), POLLIN, 0},
+                                       {campaign_end.descriptor(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[2].revents != 0) return;
         if (sources[3].revents != 0) {

@@ -1,18 +1,22 @@
 // The wait for the lock, in the holder.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include <holdfast/client.hpp>
 #include <holdfast/lease.hpp>
 
-#include "run/boot_timer.hpp"
+#include "owned_descriptor.hpp"
 #include "run/holder.hpp"
 
 namespace holdfast::cli {
 
+/// Listens while it waits: to the supervisor, to signals, to the end of a campaign. Lives as long as the
+/// hold, so that nobody waits for the listener's end between the grant and the start of the command.
 class acquisition {
 public:
     struct outcome {
@@ -21,22 +25,29 @@ public:
         std::string text{};  ///< what to say, if anything
     };
 
-    acquisition(holder_task& task, client& client) noexcept : task_{task}, client_{client} {}
+    acquisition(holder_task& task, client& client);
+    acquisition(acquisition const&) = delete;
+    acquisition& operator=(acquisition const&) = delete;
+    ~acquisition();
 
+    /// Once.
     [[nodiscard]] outcome run();
 
 private:
-    void listen(int over);
+    void listen();
+    void stop_listening() noexcept;
+    [[nodiscard]] std::optional<lease> wait();
     [[nodiscard]] std::optional<lease> acquire();
     [[nodiscard]] std::optional<lease> campaign();
     [[nodiscard]] outcome refused();
 
     holder_task& task_;
     client& client_;
+    owned_descriptor over_;  ///< tells the listener that it is
     std::stop_source give_up_{};
-    bool too_late_{false};  ///< the time of a campaign was over
-    boot_timer campaign_end_{};
-    int signal_{0};  ///< that was sent to this very process
+    std::atomic<bool> too_late_{false};  ///< the time of a campaign was over
+    std::atomic<int> signal_{0};         ///< that was sent to this very process
+    std::thread listener_;               // the last: it uses all the others
 };
 
 }  // namespace holdfast::cli

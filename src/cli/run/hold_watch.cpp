@@ -24,7 +24,7 @@ hold_watch::hold_watch(holder_task& task, lease& lease, std::string shown_store)
     if (task.plan.max_hold) last_ = boot_clock::now() + *task.plan.max_hold;
 }
 
-bool hold_watch::run() {
+void hold_watch::run() {
     int const event = lost_event_.get();
     std::stop_callback const when_lost{lease_.lost(), [event] { ::eventfd_write(event, 1); }};
     look_at_lease();
@@ -45,7 +45,6 @@ bool hold_watch::run() {
         // Nothing runs under the hold any more: the next one need not wait for the lease's end.
         if ((lost_ || !supervisor_alive_) && enforcer_.is_over()) give_back();
     }
-    return confirmed_;
 }
 
 bool hold_watch::is_over() const noexcept { return given_back_ && (done_ || !supervisor_alive_); }
@@ -98,7 +97,9 @@ void hold_watch::take_message() {
     auto const message = task_.line.receive();
     if (!message) {
         supervisor_died();
-    } else if (message->kind == message_kind::done) {
+    } else {
+        // A `cancel` that crossed the grant is as good as the `done` that follows it, which the listener
+        // of the wait may have taken.
         done_ = true;
         give_back();
     }
@@ -112,15 +113,16 @@ void hold_watch::supervisor_died() {
 }
 
 void hold_watch::give_back() {
-    if (!std::exchange(given_back_, true)) {
-        // A hold that ran out has a store that does not answer: it frees the name by itself.
-        bool const ran_out = !lease_.held();
-        auto const outcome = ran_out ? release_outcome::already_lost : lease_.release();
-        confirmed_ = !ran_out && outcome != release_outcome::unknown;
-        lost_ = lost_ || outcome == release_outcome::already_lost;
-        unconfirmed_ = outcome == release_outcome::unknown;
-    }
-    if (!done_) return;
+    if (std::exchange(given_back_, true)) return;
+    // A hold that ran out has a store that does not answer: it frees the name by itself.
+    bool const ran_out = !lease_.held();
+    auto const outcome = ran_out ? release_outcome::already_lost : lease_.release();
+    confirmed_ = !ran_out && outcome != release_outcome::unknown;
+    lost_ = lost_ || outcome == release_outcome::already_lost;
+    unconfirmed_ = outcome == release_outcome::unknown;
+}
+
+void hold_watch::report() {
     message answer{message_kind::released, static_cast<std::uint64_t>(hold_end::in_time), {}};
     if (lost_)
         answer.number = static_cast<std::uint64_t>(hold_end::lost);

@@ -16,9 +16,14 @@ class hold_watch {
 public:
     hold_watch(holder_task& task, lease& lease, std::string shown_store);
 
-    /// Returns when the name was given back and nothing of the command is left to end: whether the
-    /// store has confirmed it.
-    [[nodiscard]] bool run();
+    /// Returns when the name was given back and nothing of the command is left to end.
+    void run();
+
+    /// Whether the store has confirmed that.
+    [[nodiscard]] bool confirmed() const noexcept { return confirmed_; }
+
+    /// Tells the supervisor how the hold ended. The last thing that is done: it waits for no more.
+    void report();
 
 private:
     void look_at_lease();

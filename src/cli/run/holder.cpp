@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -45,21 +46,25 @@ void acquire_and_keep(holder_task& task) {
     // Never destroyed: that would wait for a store which may have fallen silent, and the process is
     // about to end anyway. Where the store answers, close() leaves everything in order.
     auto& client = *new holdfast::client{task.plan.store};
-    auto outcome = acquisition{task, client}.run();
+    acquisition attempt{task, client};
+    auto outcome = attempt.run();
     if (!outcome.lease) {
         task.line.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
                         std::move(outcome.text)});
         client.close();
-    } else if (hold_watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease)}
-                   .run()) {
-        client.close();
+        return;
     }
+    hold_watch watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease)};
+    watch.run();
+    if (watch.confirmed()) client.close();
+    watch.report();
 }
 
 }  // namespace
 
 void run_holder(holder_task task) noexcept {
     detach(task.supervisor);
+    ::mallopt(M_ARENA_MAX, 1);  // to make one for each thread takes longer than all they do with it
     int status = exit_status::success;
     std::string text;
     try {

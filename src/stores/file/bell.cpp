@@ -26,8 +26,9 @@ bell::bell(location const& where) : where_{where}, directory_{where.companion_di
 
 bool bell::hang(std::int64_t slot) {
     auto const name = std::to_string(slot);
-    slot_ = slot;
-    // What the slot's former client left behind may have other rights than ours.
+    // The slot's former client left its own, of which only the rights may be wrong for us.
+    own_ = open_fifo(directory_.get(), name);
+    if (own_ && where_.has_adopted(own_.get())) return true;
     ::unlinkat(directory_.get(), name.c_str(), 0);
     if (::mkfifoat(directory_.get(), name.c_str(), 0600) != 0) return false;
     own_ = open_fifo(directory_.get(), name);
@@ -46,12 +47,6 @@ void bell::ring(std::int64_t slot) const noexcept {
     constexpr char any = '!';
     // A full FIFO has enough rings in it.
     [[maybe_unused]] auto const written = ::write(its.get(), &any, 1);
-}
-
-void bell::take_down() noexcept {
-    if (!own_) return;
-    own_.reset();
-    ::unlinkat(directory_.get(), std::to_string(slot_).c_str(), 0);
 }
 
 }  // namespace holdfast::stores::file

@@ -14,7 +14,8 @@ public:
     /// Opens the directory of bells, and makes it when it is missing. Throws `fault`.
     explicit bell(location const& where);
 
-    /// Makes the bell of our own slot; false when the file system has no FIFOs.
+    /// Takes the bell of our own slot, and makes it where there is none; false when the file system has no
+    /// FIFOs. It stays for the next client of the slot: to make one is a good part of what joining costs.
     [[nodiscard]] bool hang(std::int64_t slot);
 
     /// Readable when somebody rang.
@@ -24,14 +25,10 @@ public:
     /// Never blocks and never fails: a slot without a bell is not there to be woken.
     void ring(std::int64_t slot) const noexcept;
 
-    /// Takes our own bell away. Only while nobody else can have taken our slot.
-    void take_down() noexcept;
-
 private:
     location where_;
     base::descriptor directory_;
     base::descriptor own_;
-    std::int64_t slot_{-1};
 };
 
 }  // namespace holdfast::stores::file

@@ -9,6 +9,8 @@ namespace holdfast::stores::file {
 
 namespace {
 
+constexpr char const* all_clients = "SELECT id, slot, side FROM clients";
+
 std::optional<std::int64_t> slot_in(cursor const& row, int column) {
     if (row.null(column)) return std::nullopt;
     return row.integer(column);
@@ -27,9 +29,9 @@ void clients::take_slot() {
     (void)count();
     std::set<std::int64_t> used;
     {
-        auto row = file_.query("SELECT slot FROM clients WHERE slot IS NOT NULL");
+        auto row = file_.query(all_clients);
         while (row.next())
-            used.insert(row.integer(0));
+            if (auto const slot = slot_in(row, 1)) used.insert(*slot);
     }
     // A free slot may be locked all the same: by a client on its way out, or by one that has not
     // yet noticed that the file was replaced.
@@ -79,7 +81,7 @@ std::optional<std::int64_t> clients::slot(seam::client_id client) {
 std::vector<seam::client_id> clients::count() {
     std::vector<seam::client_id> out;
     {
-        auto row = file_.query("SELECT id, slot, side FROM clients");
+        auto row = file_.query(all_clients);
         while (row.next()) {
             auto const client = row.as<seam::client_id>(0);
             if (client != self_->id && provably_gone(slot_in(row, 1), row.integer(2)))
@@ -93,13 +95,17 @@ std::vector<seam::client_id> clients::count() {
     return out;
 }
 
-bool clients::listed(seam::client_id client) {
-    auto row = file_.query("SELECT 1 FROM clients WHERE id = ?");
-    return row.with(raw(client)).next();
+clients::leavings clients::belongings(seam::client_id client) {
+    auto row = file_.query(
+        "SELECT EXISTS (SELECT 1 FROM claims WHERE client = ?1 AND kept = 0),"
+        " EXISTS (SELECT 1 FROM watches WHERE client = ?1),"
+        " EXISTS (SELECT 1 FROM notices WHERE client = ?1)");
+    row.with(raw(client)).next();
+    return {row.integer(0) != 0, row.integer(1) != 0, row.integer(2) != 0};
 }
 
 bool clients::others_alive() {
-    auto row = file_.query("SELECT id, slot, side FROM clients");
+    auto row = file_.query(all_clients);
     while (row.next())
         if (row.as<seam::client_id>(0) != self_->id &&
             !provably_gone(slot_in(row, 1), row.integer(2)))
@@ -107,10 +113,10 @@ bool clients::others_alive() {
     return false;
 }
 
-void clients::remove(seam::client_id client) {
+void clients::remove(seam::client_id client, bool with_notices) {
     auto const id = raw(client);
     seen_.erase(client);
-    file_.query("DELETE FROM notices WHERE client = ?").with(id).run();
+    if (with_notices) file_.query("DELETE FROM notices WHERE client = ?").with(id).run();
     file_.query("DELETE FROM clients WHERE id = ?").with(id).run();
 }
 

@@ -166,6 +166,11 @@ void location::adopt(int companion, mode_t mode) const noexcept {
     if ((its.st_mode & rights) != mode) ::fchmod(companion, mode);
 }
 
+bool location::has_adopted(int companion) const noexcept {
+    struct stat its {};
+    return ::fstat(companion, &its) == 0 && its.st_gid == group_ && (its.st_mode & rights) == mode_;
+}
+
 base::descriptor location::companion_file(char const* suffix) const {
     auto const path = path_ + suffix;
     constexpr int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;

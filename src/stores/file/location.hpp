@@ -42,6 +42,7 @@ public:
     /// The rights and the group that everything beside the file is to have.
     [[nodiscard]] mode_t mode() const noexcept { return mode_; }
     void adopt(int companion, mode_t mode) const noexcept;
+    [[nodiscard]] bool has_adopted(int companion) const noexcept;
 
 private:
     std::string path_;

@@ -76,7 +76,7 @@ private:
     void observe_client(seam::identity const& who);
     void remember(seam::request const& what, seam::reply_body const& answer);
 
-    void bury(link& its, lease::rules& rules, seam::client_id client);
+    bool bury(link& its, lease::rules& rules, seam::client_id client);
     void count_dead(lease::rules& rules, std::chrono::microseconds at_most_every);
     [[nodiscard]] std::vector<seam::client_id> dead_in_view();
     void tend(base::instant now, bool tick, std::vector<seam::client_id> const& suspects);

@@ -135,10 +135,12 @@ void space::plan_look(base::instant now) {
     next_look_ = (now + wait).time_since_epoch().count();
 }
 
-// Ends the claims of a client that is gone, at most a batch of them; its row goes with the last.
-void space::bury(link& its, lease::rules& rules, seam::client_id client) {
+// Ends the claims of a client that is gone, at most a batch of them; its row goes with the last: whether
+// it went.
+bool space::bury(link& its, lease::rules& rules, seam::client_id client) {
+    auto const left = its.people.belongings(client);
     std::vector<std::pair<bool, std::string>> names;
-    {
+    if (left.claims) {
         auto row = its.file.query(
             "SELECT DISTINCT condition, name FROM claims WHERE client = ? AND kept = 0 LIMIT ?");
         row.with(raw(client), batch);
@@ -149,9 +151,10 @@ void space::bury(link& its, lease::rules& rules, seam::client_id client) {
         auto* const record = its.ledger.find(name, std::hash<std::string>{}(name), condition);
         if (record != nullptr) rules.bury(*record, client);
     }
-    if (static_cast<std::int64_t>(names.size()) == batch) return;
-    its.ledger.forget(client);
-    its.people.remove(client);
+    if (static_cast<std::int64_t>(names.size()) == batch) return false;
+    if (left.watches) its.ledger.forget(client);
+    its.people.remove(client, left.notices);
+    return true;
 }
 
 void space::count_dead(lease::rules& rules, std::chrono::microseconds at_most_every) {

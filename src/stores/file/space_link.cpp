@@ -105,10 +105,7 @@ void space::leave() noexcept {
         bool more = link_ != nullptr;
         while (more) {
             transact(*link_, patience, [&](lease::rules& rules, seam::store_time) {
-                bury(*link_, rules, self_->id);
-                // Our byte is still locked, so nobody else can have our slot yet.
-                more = link_->people.listed(self_->id);
-                if (!more) link_->bells.take_down();
+                more = !bury(*link_, rules, self_->id);
             });
         }
         if (link_ != nullptr) link_->file.shorten_log();
