@@ -55,8 +55,8 @@ function(holdfast_add_store_module name archive)
         PREFIX ""
         LINKER_LANGUAGE CXX
         LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/holdfast/stores"
-        BUILD_WITH_INSTALL_RPATH ON
-        INSTALL_RPATH "") # the library is there before its modules; a path costs 24 looks for each other library
+        BUILD_WITH_INSTALL_RPATH ON) # none, unless asked for: the library is there before its modules, and
+                                     # a path costs the start 24 looks for each other library
     # The library comes first: what it exports, such as the category of errors, must not get a copy in the module.
     target_link_libraries(${module} PRIVATE holdfast ${archive})
     add_dependencies(holdfast_stores ${module})

@@ -46,7 +46,8 @@ public:
 
     /// Frees what others hold of `name` and returns how many claims were ended. Their holders learn
     /// that they lost it. Asked of the store once, since whoever came next would be ended by a second
-    /// time: `store_unavailable` leaves open whether anybody was (`locks` tells).
+    /// time: `store_unavailable` leaves open whether anybody was (`locks` tells). For one claim it is asked
+    /// again where no answer comes, and 0 may mean that the first time has ended it.
     std::size_t evict(std::string_view name, evict_options options = {});
 
     /// A snapshot of this client's counters by name.

@@ -118,7 +118,7 @@ TEST(refusal_test, a_channel_that_is_missing_hinders_nobody_for_long) {
 TEST(refusal_test, a_read_only_replica_sends_to_its_primary) {
     redis_server const primary{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
     redis_server const replica{
-        {.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(primary.port())}}};
+        {.arguments = {"--replicaof", "127.0.0.1", std::to_string(primary.port())}}};
     ASSERT_TRUE(eventually([&] {
         return replica.ask({"INFO", "replication"}).find("master_link_status:up") !=
                std::string::npos;

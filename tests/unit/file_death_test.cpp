@@ -229,6 +229,39 @@ TEST_F(file_death, bells_are_used_again) {
     ::close(old);
 }
 
+// Else it would take rings that are meant for whoever has its slot in the new file.
+TEST_F(file_death, who_has_a_removed_file_open_lets_go_of_its_bell_at_a_ring) {
+    auto const bell = directory / "locks.db-wake/0";
+    auto const open = [&] {
+        long out = 0;
+        for (auto const& it : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+            std::error_code gone;
+            out += std::filesystem::read_symlink(it, gone) == bell ? 1 : 0;
+        }
+        return out;
+    };
+    peer old{url};
+    auto const former = old.claim("x");
+    old.submit(former);
+    old.settle(former);
+    old.store().drive(base::boot_clock::now() + 1200ms);  // it has nothing to look after any more
+    for (auto const* const it : {"", "-wal", "-shm", "-live"})
+        std::filesystem::remove(directory / ("locks.db" + std::string{it}));
+    peer waiter{url};
+    peer holder{url};
+    waiter.settle(waiter.claim("y"));  // the first to come has the first slot
+    auto const held = holder.claim("x");
+    ASSERT_TRUE(is_granted(holder.submit(held)));
+    ASSERT_TRUE(is_queued(waiter.submit(waiter.claim("x"), true)));
+    EXPECT_EQ(open(), 2);
+    holder.settle(held);
+    auto const end = base::boot_clock::now() + 10s;
+    while (open() > 1 && base::boot_clock::now() < end)
+        old.store().drive(base::boot_clock::now() + 50ms);
+    EXPECT_EQ(open(), 1);
+    EXPECT_TRUE(waiter.next<seam::claim_granted>());
+}
+
 TEST_F(file_death, a_closed_store_says_so) {
     peer mine{url};
     mine.send(seam::hello{});
@@ -330,12 +363,14 @@ constexpr bool allocator_forks = true;
 TEST_F(file_death, a_fork_waits_for_transactions_of_other_threads) {
     peer mine{url};
     std::atomic<bool> stop{false};
+    std::atomic<bool> forking{false};
     std::mutex allocating;
     auto const in_allocator = [&] {
         return allocator_forks ? std::unique_lock<std::mutex>{} : std::unique_lock{allocating};
     };
     std::thread busy{[&] {
         while (!stop) {
+            forking.wait(true);
             auto const guard = in_allocator();
             auto const it = mine.claim("x");
             mine.submit(it);
@@ -343,6 +378,7 @@ TEST_F(file_death, a_fork_waits_for_transactions_of_other_threads) {
         }
     }};
     for (int i = 0; i < 20; ++i) {
+        forking = !allocator_forks;
         auto guard = in_allocator();
         child_process child{[&](child_process&) {
             peer its{url};
@@ -350,6 +386,8 @@ TEST_F(file_death, a_fork_waits_for_transactions_of_other_threads) {
             return is_granted(its.submit(own)) ? 0 : 1;
         }};
         if (guard) guard.unlock();
+        forking = false;
+        forking.notify_one();
         EXPECT_EQ(child.wait(), 0);
     }
     stop = true;

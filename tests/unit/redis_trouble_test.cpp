@@ -83,8 +83,8 @@ TEST_F(redis_trouble, watches_are_set_again_after_a_break) {
 TEST_F(redis_trouble, passwords_and_rights) {
     server().ask({"ACL", "SETUSER", "mute", "on", ">s3cret", "+@all", "-@scripting", "~*", "&*"});
     server().ask({"ACL", "SETUSER", "able", "reset", "on", ">s3cret", "~holdfast:*",
-                  "&holdfast:client:*", "+@read", "+@write", "+@scripting", "+@pubsub",
-                  "+@connection", "+time"});
+                  "resetchannels", "&holdfast:client:*", "+@read", "+@write", "+@scripting",
+                  "+@pubsub", "+@connection", "+time"});
     auto const error = [](std::string const& url) {
         peer mine{url};
         auto out = error_of(mine.submit(mine.claim("x"), true));
@@ -137,7 +137,7 @@ TEST_F(redis_trouble, a_key_of_somebody_else_is_not_touched) {
 
 TEST_F(redis_trouble, a_replica_is_told_from_a_primary) {
     support::redis_server replica{
-        {.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(server().port()),
+        {.arguments = {"--replicaof", "127.0.0.1", std::to_string(server().port()),
                        "--repl-diskless-sync-delay", "0"}}};
     ASSERT_TRUE(support::eventually([&] {
         return replica.ask({"INFO", "replication"}).find("master_link_status:up") !=
@@ -155,7 +155,7 @@ TEST_F(redis_trouble, grants_wait_for_replicas) {
                "0 of 1 replicas");
     }
     support::redis_server replica{
-        {.arguments = {"--replicaof", "127.0.0.1 " + std::to_string(primary.port())}}};
+        {.arguments = {"--replicaof", "127.0.0.1", std::to_string(primary.port())}}};
     auto const url = primary.url() + "?replicas=1&timeout=3s";  // a replica may be slow at first
     peer mine{url};
     peer other{url};

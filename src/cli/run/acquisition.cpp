@@ -1,6 +1,8 @@
 #include "run/acquisition.hpp"
 
 #include <array>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include <poll.h>
@@ -16,15 +18,18 @@
 
 #include "duration.hpp"
 #include "exit_status.hpp"
-#include "run/boot_timer.hpp"
 #include "run/narrator.hpp"
 
 namespace holdfast::cli {
 
 acquisition::acquisition(holder_task& task, client& client)
-    : task_{task}, client_{client}, over_{::eventfd(0, EFD_CLOEXEC)}, listener_{[this] {
-          listen();
-      }} {}
+    : task_{task}, client_{client}, over_{::eventfd(0, EFD_CLOEXEC)} {
+    if (!over_) throw std::system_error{errno, std::generic_category(), "cannot make an event"};
+    auto const& plan = task_.plan;
+    if (plan.value && plan.wait && plan.wait->count() > 0)
+        campaign_end_.emplace().arm(boot_clock::now() + *plan.wait);
+    listener_ = std::thread{[this] { listen(); }};
+}
 
 acquisition::~acquisition() { stop_listening(); }
 
@@ -93,15 +98,12 @@ std::optional<lease> acquisition::campaign() {
 
 // Ends the wait when the supervisor says so, or is no more.
 void acquisition::listen() {
-    boot_timer campaign_end;
-    auto const& plan = task_.plan;
-    if (plan.value && plan.wait && plan.wait->count() > 0)
-        campaign_end.arm(boot_clock::now() + *plan.wait);
+    int const campaign_end = campaign_end_ ? campaign_end_->descriptor() : -1;
     for (;;) {
         std::array<pollfd, 4> sources{{{task_.line.descriptor(), POLLIN, 0},
                                        {task_.signals.descriptor(), POLLIN, 0},
                                        {over_.get(), POLLIN, 0},
-                                       {campaign_end.descriptor(), POLLIN, 0}}};
+                                       {campaign_end, POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[2].revents != 0) return;
         if (sources[3].revents != 0) {

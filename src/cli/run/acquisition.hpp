@@ -11,6 +11,7 @@
 #include <holdfast/lease.hpp>
 
 #include "owned_descriptor.hpp"
+#include "run/boot_timer.hpp"
 #include "run/holder.hpp"
 
 namespace holdfast::cli {
@@ -44,6 +45,7 @@ private:
     holder_task& task_;
     client& client_;
     owned_descriptor over_;  ///< tells the listener that it is
+    std::optional<boot_timer> campaign_end_{};
     std::stop_source give_up_{};
     std::atomic<bool> too_late_{false};  ///< the time of a campaign was over
     std::atomic<int> signal_{0};         ///< that was sent to this very process

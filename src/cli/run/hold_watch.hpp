@@ -22,7 +22,7 @@ public:
     /// Whether the store has confirmed that.
     [[nodiscard]] bool confirmed() const noexcept { return confirmed_; }
 
-    /// Tells the supervisor how the hold ended. The last thing that is done: it waits for no more.
+    /// Tells the supervisor how the hold ended.
     void report();
 
 private:

@@ -56,8 +56,8 @@ void acquire_and_keep(holder_task& task) {
     }
     hold_watch watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease)};
     watch.run();
-    if (watch.confirmed()) client.close();
     watch.report();
+    if (watch.confirmed()) client.close();
 }
 
 }  // namespace

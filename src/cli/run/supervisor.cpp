@@ -36,8 +36,7 @@ partner start_holder(run_plan const& plan, shared_page& page, signal_inbox& sign
 }
 
 // Tells the holder that the command is over and returns whether it had been over inside the hold.
-// `told`: the user knows already that it was not. The holder says so as the last thing that it does: there
-// is nothing to wait for but the system's tidying up behind it.
+// `told`: the user knows already that it was not.
 bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals, bool told) {
     holder.dismiss(message_kind::done);
     for (;;) {
@@ -90,6 +89,7 @@ int supervisor::run() {
         // We were stopped between the grant and now.
         complain(fmt::format("the hold of {} was lost before the command started", plan_.name));
         give_back(plan_, holder, signals, true);
+        holder.join(signals);
         return exit_status::lost;
     }
     child_environment const environment{plan_.name, std::to_string(granted.token), granted.store,
@@ -98,6 +98,7 @@ int supervisor::run() {
                                     terminal.is_ours() ? terminal.descriptor() : -1);
     auto const end = running_phase{plan_, holder, signals, terminal, memory.page(), child}.run();
     bool const in_time = give_back(plan_, holder, signals, end.lost);
+    holder.join(signals);
     return report(plan_, memory.page(), end, in_time);
 }
 

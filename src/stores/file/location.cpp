@@ -168,7 +168,8 @@ void location::adopt(int companion, mode_t mode) const noexcept {
 
 bool location::has_adopted(int companion) const noexcept {
     struct stat its {};
-    return ::fstat(companion, &its) == 0 && its.st_gid == group_ && (its.st_mode & rights) == mode_;
+    return ::fstat(companion, &its) == 0 && its.st_gid == group_ &&
+           (::geteuid() != 0 || its.st_uid == owner_) && (its.st_mode & rights) == mode_;
 }
 
 base::descriptor location::companion_file(char const* suffix) const {

@@ -50,10 +50,9 @@ void space::follow_up(lookout::news const& news) {
     auto const now = base::boot_clock::now();
     bool const tick = now >= next_look();
     if (news.rung) its.bells.silence();
-    if (tick) {
-        plan_look(now);  // first: whatever goes wrong below is tried again later
-        require_in_place(its);
-    }
+    if (tick) plan_look(now);  // first: whatever goes wrong below is tried again later
+    // A ring may have been for whoever has our slot in a new file, and took our bell over with it.
+    if (news.rung || tick) require_in_place(its);
     if (news.rung || tick) tell(its.letters.fetch(self_->id));
     for (auto const client : news.exited)
         lookout_.forget(client);
