@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include <sched.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,8 +69,9 @@ int main(int argc, char** argv) {
     auto const middle = [](std::vector<double> const& of) { return bench::spread_of(of).median; };
     std::ranges::sort(ratios);
     auto const ratio = ratios[rounds / 2];
-    std::printf("start-up: holdfast run x -- true on file:, cores: %u\n",
-                std::thread::hardware_concurrency());  // those that we may use
+    cpu_set_t cores{};
+    ::sched_getaffinity(0, sizeof cores, &cores);
+    std::printf("start-up: holdfast run x -- true on file:, cores: %d\n", CPU_COUNT(&cores));
     std::printf("  holdfast %.2f ms, flock %.2f ms, `true` alone %.2f ms\n", middle(our_times),
                 middle(their_times), middle(bare_times));
     std::printf("  ratio %.2f (one in ten below %.2f, one in ten above %.2f), goal %.0f: %s\n",
