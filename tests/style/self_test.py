@@ -126,12 +126,13 @@ class Leftovers(RuleTest):
                 ("// TODO: later\n", "unfinished"), ("// FIXME\n", "unfinished"), ("// XXX why\n", "unfinished"),
                 ("#if 0\nint x;\n#endif\n", "never compiled"), ("TEST(A, DISABLED_b) {}\n", "does not run"),
                 ("TEST(A, b) { GTEST_SKIP(); }\n", "does not run"), ('auto p = "/home/me/x";\n', "one machine"),
-                ("see /work/main/x\n", "one machine"), ("<<<<<<< ours\n", "merge"), ("int x; \n", "blanks"),
-                ("int x;", "no end of line")]:
+                ("<<<<<<< ours\n", "merge"), ("int x; \n", "blanks"), ("int x;", "no end of line")]:
             self.bad(leftovers, {"docs/a.txt": text}, words)
+        for folder in ["work", "home", "root"]:
+            self.bad(leftovers, {"docs/a.txt": f"see /{folder}/x\n"}, "one machine")
 
     def test_allowed(self):
-        self.good(leftovers, {"tools/a": "mktemp -d /tmp/x.XXXXXX # $HOME/x and homework/ ~/work/x\n"})
+        self.good(leftovers, {"tools/a": "mktemp -d /tmp/x.XXXXXX # $HOME/x and homework/ ~/home/x\n"})
 
 
 class Shape(RuleTest):

@@ -206,27 +206,36 @@ TEST_F(file_death, closing_ends_what_was_left_and_leaves_no_row) {
 // A bell belongs to the slot: the next client takes it as it is, unless its rights are wrong.
 TEST_F(file_death, bells_are_used_again) {
     auto const bell = directory / "locks.db-wake/0";
-    auto const inode = [&] {
+    auto const number = [&] {
         struct stat its {};
         EXPECT_EQ(::stat(bell.c_str(), &its), 0);
         EXPECT_EQ(its.st_mode & 0777U, 0600U);
+        EXPECT_EQ(its.st_uid, ::geteuid());
         return its.st_ino;
     };
     auto const came = [&] {
         peer mine{url};
         EXPECT_TRUE(is_granted(mine.submit(mine.claim("x"))));
-        return inode();
+        return number();
     };
     auto const first = came();
+    // As long as somebody has it open, the system gives its number to no other.
+    int const one = ::open(bell.c_str(), O_RDWR | O_CLOEXEC);
     EXPECT_EQ(came(), first);
     auto const dead = holder_of("x");
     dead->kill();
     EXPECT_EQ(came(), first);
-    // Somebody has it open, so that the system does not give its number again.
-    int const old = ::open(bell.c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(::chmod(bell.c_str(), 0640), 0);
-    EXPECT_NE(came(), first);
-    ::close(old);
+    auto const second = came();
+    EXPECT_NE(second, first);
+    int const two = ::open(bell.c_str(), O_RDWR | O_CLOEXEC);
+    constexpr uid_t nobody = 65534;
+    if (::geteuid() == 0) {
+        ASSERT_EQ(::chown(bell.c_str(), nobody, static_cast<gid_t>(-1)), 0);
+        EXPECT_NE(came(), second);
+    }
+    ::close(one);
+    ::close(two);
 }
 
 // Else it would take rings that are meant for whoever has its slot in the new file.

@@ -29,6 +29,7 @@ bool bell::hang(std::int64_t slot) {
     // The slot's former client left its own, of which only the rights may be wrong for us.
     own_ = open_fifo(directory_.get(), name);
     if (own_ && where_.has_adopted(own_.get())) return true;
+    own_.reset();
     ::unlinkat(directory_.get(), name.c_str(), 0);
     if (::mkfifoat(directory_.get(), name.c_str(), 0600) != 0) return false;
     own_ = open_fifo(directory_.get(), name);
