@@ -21,6 +21,14 @@ class OfTheCommand(sandbox.Sandbox):
                 status, _, _ = self.run_to_end("run", "x", "--", "sh", "-c", f"kill -{int(number)} $$")
                 self.assertEqual(status, 128 + number)
 
+    def test_leaves_nobody_behind(self):
+        # Orphans come to us, dead ones too. In a container whose first process reaps nobody they would stay for ever.
+        for words in (("run", "x"), ("run", "--no-wait", "x"), ("elect", "y", "--value", "me")):
+            with self.subTest(words=words):
+                self.assertEqual(self.run_to_end(*words, "--", "true")[0], 0)
+                with self.assertRaises(ChildProcessError):
+                    os.waitpid(-1, os.WNOHANG)
+
     def test_not_found(self):
         status, _, stderr = self.run_to_end("run", "x", "--", "no-such-program")
         self.assertEqual(status, 127)
