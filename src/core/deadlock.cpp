@@ -9,7 +9,9 @@ namespace holdfast::core {
 // Queue first, then look: whoever queues last sees the whole cycle.
 void engine::look_for_deadlock(tenure& it, base::instant now) {
     it.rare().seen.clear();
-    send(verb::look, seam::inspect{}, it.subject.id.number, now);
+    seam::inspect first;
+    first.waited_for = true;
+    send(verb::look, std::move(first), it.subject.id.number, now);
 }
 
 void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
@@ -19,6 +21,7 @@ void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
         it.rare().seen.push_back(name);
     if (!page->next.empty()) {
         seam::inspect rest;
+        rest.waited_for = true;
         rest.after = page->next;
         return send(verb::look, std::move(rest), it.subject.id.number, now);
     }

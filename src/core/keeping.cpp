@@ -25,6 +25,7 @@ void engine::send_renewals(std::vector<tenure*> const& due, base::instant now) {
         std::vector<renewed_claim> batch;
         request.items.reserve(to - from);
         batch.reserve(to - from);
+        auto soonest = base::never;
         for (auto i = from; i < to; ++i) {
             auto& it = *due[i];
             request.items.push_back({it.subject, it.lease});
@@ -34,8 +35,10 @@ void engine::send_renewals(std::vector<tenure*> const& due, base::instant now) {
             // A sixth of the lease: enough tries fit between the first renewal and the deadline.
             it.answer_by = now + std::clamp<nanoseconds>(nanoseconds{it.lease} / 6, shortest_answer,
                                                          set_.request_timeout);
+            soonest = std::min(soonest, it.answer_by);
             reschedule(it);
         }
+        request.answer_within = std::chrono::ceil<milliseconds>(soonest - now);
         send(verb::renew, std::move(request), 0, now, std::move(batch));
     }
 }

@@ -58,6 +58,9 @@ struct renew {
         std::chrono::milliseconds lease{};  ///< counted from now
     };
     std::vector<item> items;
+    /// How long the answer may take before the engine asks again. A connection that was silent for that
+    /// long is not asked a second time: the next renewal goes out by a fresh one. Zero: no bound.
+    std::chrono::milliseconds answer_within{0};
 };
 
 /// Changes how a held claim holds, without a gap. -> converted | refused
@@ -119,6 +122,9 @@ struct inspect {
     std::string prefix;
     std::string after{};  ///< the cursor of the page before: only names behind it
     bool exact{false};    ///< only the name that equals `prefix`
+    /// Only names on which a claim with an owner waits; more names may be listed, never fewer. The
+    /// cost follows those, not the store.
+    bool waited_for{false};
 };
 
 /// Ends claims of others. -> evicted
