@@ -53,7 +53,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] std::optional<std::uint64_t> arrive_and_wait_until(
         std::chrono::time_point<Clock, Duration> const& deadline) {
-        return arrive_within(detail::to_timeout(deadline - Clock::now()));
+        return arrive_within(detail::to_timeout(deadline));
     }
 
     /// Begins a new generation. Those who wait in the present one get `broken_barrier`.

@@ -76,7 +76,7 @@ public:
     template <class Clock, class Duration>
     std::cv_status wait_until(std::unique_lock<mutex>& lock,
                               std::chrono::time_point<Clock, Duration> const& deadline) {
-        return wait_within(lock, detail::to_timeout(deadline - Clock::now()), std::stop_token{});
+        return wait_within(lock, detail::to_timeout(deadline), std::stop_token{});
     }
 
     template <class Clock, class Duration, class Predicate>

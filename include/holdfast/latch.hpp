@@ -58,7 +58,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] bool wait_until(std::chrono::time_point<Clock, Duration> const& deadline,
                                   std::stop_token stop = {}) {
-        return wait_within(detail::to_timeout(deadline - Clock::now()), std::move(stop));
+        return wait_within(detail::to_timeout(deadline), std::move(stop));
     }
 
     /// `count_down(n)`, then `wait()`.

@@ -53,7 +53,7 @@ public:
 
     template <class Clock, class Duration>
     [[nodiscard]] bool try_lock_until(std::chrono::time_point<Clock, Duration> const& deadline) {
-        return try_lock_within(detail::to_timeout(deadline - Clock::now()));
+        return try_lock_within(detail::to_timeout(deadline));
     }
 
     /// Ends the calling thread's hold. Enqueues the release and does not wait for the store; a hold
@@ -77,7 +77,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] std::optional<lease> try_acquire_until(
         std::chrono::time_point<Clock, Duration> const& deadline, std::stop_token stop = {}) {
-        return try_acquire_within(detail::to_timeout(deadline - Clock::now()), std::move(stop));
+        return try_acquire_within(detail::to_timeout(deadline), std::move(stop));
     }
 
     /// The fencing token of the calling thread's hold; throws `not_owner` without one.

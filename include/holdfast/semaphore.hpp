@@ -59,7 +59,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] bool try_acquire_until(std::chrono::time_point<Clock, Duration> const& deadline,
                                          std::uint32_t n = 1, std::stop_token stop = {}) {
-        return try_acquire_within(detail::to_timeout(deadline - Clock::now()), n, std::move(stop));
+        return try_acquire_within(detail::to_timeout(deadline), n, std::move(stop));
     }
 
     /// Gives back n of the permits that this client acquired without a lease. Enqueues, and does not

@@ -49,7 +49,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] bool try_lock_shared_until(
         std::chrono::time_point<Clock, Duration> const& deadline) {
-        return try_lock_shared_within(detail::to_timeout(deadline - Clock::now()));
+        return try_lock_shared_within(detail::to_timeout(deadline));
     }
 
     /// Ends the calling thread's shared hold; otherwise as `unlock`.
@@ -68,8 +68,7 @@ public:
     template <class Clock, class Duration>
     [[nodiscard]] std::optional<lease> try_acquire_shared_until(
         std::chrono::time_point<Clock, Duration> const& deadline, std::stop_token stop = {}) {
-        return try_acquire_shared_within(detail::to_timeout(deadline - Clock::now()),
-                                         std::move(stop));
+        return try_acquire_shared_within(detail::to_timeout(deadline), std::move(stop));
     }
 
     /// Turns an exclusive hold into a shared one without a gap; readers that wait go in at once. The

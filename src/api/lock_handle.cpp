@@ -51,10 +51,15 @@ lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
       owner_{recursive_ ? options.owner : std::string{}},
       site_{client_->site_for(checked_name(name))},
       line_{client_->line_for(terms_of(*client_, name, std::move(options), which))},
-      fast_{!recursive_ && client_->loop().has_fast_lanes() && line_->on->sharable()} {}
+      fast_{!recursive_ && client_->loop().has_fast_lanes() && line_->on->sharable()} {
+    line_->handles.fetch_add(1, std::memory_order_relaxed);
+}
 
 lock_handle::~lock_handle() {
-    if (site_.use_count() > 1 || !client_->at_home()) return;
+    if (!client_->at_home()) return;
+    bool const last = line_->handles.fetch_sub(1, std::memory_order_relaxed) == 1;
+    if (last && line_->lane != nullptr) client_->loop().abandon_lane(*line_);
+    if (site_.use_count() > 1) return;
     auto const name = site_->name;
     site_.reset();
     client_->forget_site(name);

@@ -172,6 +172,7 @@ void engine::send_submit(tenure& it, base::instant now) {
             send(verb::watch, seam::watch{std::move(key)}, 0, now);
         }
     }
+    settle_before(it.on->spec->hash, now);
     ++it.unanswered;
     auto const not_after = judge_->not_after(*pair_, it.answer_by);
     it.last_not_after = std::max(it.last_not_after, not_after);

@@ -18,6 +18,7 @@ struct collection {
     std::vector<std::shared_ptr<line>> lines;
     std::vector<std::shared_ptr<grant>> got;
     std::size_t first{none};  ///< the one to wait for
+    bool answered{false};     ///< the store has said something since the collection began
     std::chrono::nanoseconds pause{shortest_pause};
 
     explicit collection(std::vector<std::shared_ptr<line>> all)
@@ -42,10 +43,19 @@ struct collection {
             if (got[i] != nullptr) continue;
             auto& call = *tries[next++];
             got[i] = std::move(call.held);
+            note(call);
             if (call.outcome == verdict::failed && !failure) failure = call.error;
             if (got[i] == nullptr && first == none) first = i;
         }
         return failure;
+    }
+    void note(acquire_call const& call) {
+        if (call.outcome == verdict::granted || call.outcome == verdict::busy) answered = true;
+    }
+    /// Whether the failure only says that the last try had no time left for an answer, from a store that
+    /// answers: then the time is over, and nothing is wrong.
+    [[nodiscard]] bool merely_late(base::error const& failure, stage const& on) const {
+        return answered && failure.is(errc::store_unavailable) && on.now() >= on.deadline();
     }
     /// Whether none was lost while the others were asked for.
     [[nodiscard]] bool complete(base::instant now) const {
@@ -72,7 +82,9 @@ script acquire_all(stage& on, std::vector<std::shared_ptr<line>> lines, bool wai
                 std::vector<std::shared_ptr<line>> one{all.fresh(all.first)};
                 auto waited = co_await on.acquire(std::move(one), true);
                 auto& call = *waited.front();
-                if (call.outcome == verdict::failed) call.error.raise();
+                all.note(call);
+                if (call.outcome == verdict::failed && !all.merely_late(call.error, on))
+                    call.error.raise();
                 if (call.held == nullptr) co_return;
                 all.got[all.first] = std::move(call.held);
             }
@@ -80,6 +92,7 @@ script acquire_all(stage& on, std::vector<std::shared_ptr<line>> lines, bool wai
             auto tries = co_await on.acquire(std::move(missing), false);
             if (auto const failure = all.take(tries)) {
                 all.let_go(on);
+                if (all.merely_late(failure, on)) co_return;
                 failure.raise();
             }
             if (all.complete(on.now())) break;

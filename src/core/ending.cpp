@@ -125,7 +125,37 @@ void engine::settle(tenure& it, base::instant now) {
     send_settle(it, now);
 }
 
+// Whether others must end before this settlement may begin. It is sent when its turn comes, or never:
+// then the lease ends the claim.
+bool engine::must_wait_to_settle(tenure& it) {
+    if (it.releasing != nullptr || it.settles_in_window) return false;
+    it.settles_in_window = settlements_.enter();
+    return !it.settles_in_window;
+}
+
+void engine::settle_next() {
+    while (auto const number = settlements_.next()) {
+        auto* const it = find(*number);
+        if (it != nullptr && it->settle_waits) return send_settle(*it, now_);
+    }
+}
+
+void engine::settle_before(std::size_t name_hash, base::instant now) {
+    for (auto const number : settlements_.take(name_hash))
+        if (auto* const it = find(number); it != nullptr && it->settle_waits) settle_now(*it, now);
+}
+
 void engine::send_settle(tenure& it, base::instant now) {
+    it.try_at = base::never;
+    if (!must_wait_to_settle(it)) return settle_now(it, now);
+    it.asking = false;
+    if (!std::exchange(it.settle_waits, true))
+        settlements_.keep_back(it.subject.id.number, it.on->spec->hash);
+    reschedule(it);
+}
+
+void engine::settle_now(tenure& it, base::instant now) {
+    it.settle_waits = false;
     it.asking = true;
     it.try_at = base::never;
     it.answer_by = now + set_.request_timeout;

@@ -16,6 +16,9 @@ constexpr int batch_window = 16;
 
 constexpr milliseconds first_back_off{10};
 
+// What one turn of the timer does at most: the lock is given up between two of them.
+constexpr int most_timers = 4096;
+
 }  // namespace
 
 engine::engine(settings with)
@@ -83,7 +86,7 @@ base::instant engine::patience_end(tenure const& it) const {
 void engine::on_time(base::instant now) {
     turn const at{*this, now};
     std::vector<tenure*> renewals;
-    while (!agenda_.empty() && agenda_.top()->due <= now) {
+    for (int i = 0; i < most_timers && !agenda_.empty() && agenda_.top()->due <= now; ++i) {
         auto& top = *agenda_.top();
         switch (top.what) {
         case timed::kind::acquire: on_deadline(static_cast<acquire_call&>(top), now); break;
@@ -171,7 +174,7 @@ void engine::send(verb what, seam::request request, std::uint64_t subject, base:
     auto const id = ++last_request_;
     if (flights_.size() >= flights_kept_) forget_flights(now);
     flights_.emplace(id, flight{what, now, subject, std::move(batch)});
-    todo.requests.push_back({seam::request_id{id}, std::move(request)});
+    todo.requests.push({seam::request_id{id}, std::move(request)});
     ++metrics_.requests;
 }
 
@@ -267,8 +270,12 @@ void engine::destroy(tenure& it) {
     finish_renew_calls(it);
     if (it.user != nullptr) it.user->held_by = nullptr;
     if (it.of != nullptr && it.of->now == &it) it.of->now = nullptr;
+    bool const had_place = it.settles_in_window;
     tenures_.erase(it.subject.id.number);
     delete &it;
+    if (!had_place) return;
+    settlements_.leave();
+    settle_next();
 }
 
 void engine::complete(acquire_call& call, verdict outcome, base::error error) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,7 +16,9 @@
 #include "core/call.hpp"
 #include "core/judgement.hpp"
 #include "core/metrics.hpp"
+#include "core/outbox.hpp"
 #include "core/script.hpp"
+#include "core/settlement_window.hpp"
 #include "core/tenure.hpp"
 #include "seam/store.hpp"
 
@@ -37,11 +40,7 @@ public:
         std::shared_ptr<judgement const> judge{};  ///< the product's own when empty
     };
 
-    /// A request to be sent; the answer comes back by `on_reply` with the same id.
-    struct outgoing {
-        seam::request_id id;
-        seam::request what;
-    };
+    using outgoing = core::outgoing;
 
     /// A retry policy of the user's to be asked; the answer comes back by `answer_retry`.
     struct question {
@@ -52,7 +51,7 @@ public:
 
     /// What the driver has to do. It takes what it finds and clears it.
     struct actions {
-        std::vector<outgoing> requests;
+        outbox requests;
         std::vector<std::shared_ptr<grant>> losses;  ///< to be announced on the notifier thread
         std::vector<question> questions;
         std::vector<std::string> warnings;  ///< for the log
@@ -79,6 +78,8 @@ public:
     void withdraw(release_call& call);
     /// Gives back what a thread took up in the fast lane and could not put aside again.
     void release(line& its, std::uint64_t generation, base::instant now);
+    /// Nobody can lock through the line any more: what is put aside in its fast lane is given back.
+    void abandon_lane(line& its, base::instant now);
 
     void renew(grant& held, std::optional<std::chrono::milliseconds> lease, renew_call& call,
                base::instant now);
@@ -233,6 +234,8 @@ private:
     // lane.cpp: what is put aside
     enum class lane_state { free, used, gone };
     [[nodiscard]] bool park(tenure& it, base::instant now);
+    void limit_parked(base::instant now);
+    void give_back_parked(tenure& it, base::instant now);
     lane_state unpark(tenure& it);
     void count_lane(line& its);
 
@@ -244,7 +247,11 @@ private:
     void pass_on(tenure& it, base::instant now);
     void offer(tenure& it, base::instant now);
     void settle(tenure& it, base::instant now);
+    [[nodiscard]] bool must_wait_to_settle(tenure& it);
+    void settle_before(std::size_t name_hash, base::instant now);
+    void settle_next();
     void send_settle(tenure& it, base::instant now);
+    void settle_now(tenure& it, base::instant now);
     void on_settled(tenure& it, seam::settled const& what, seam::store_time done,
                     base::instant now);
     void on_settle_failure(tenure& it, base::error const& error, base::instant now);
@@ -258,6 +265,8 @@ private:
     boost::unordered_flat_map<std::uint64_t, flight> flights_;
     boost::unordered_flat_map<std::uint64_t, operation_call*> operations_;
     boost::unordered_flat_map<std::uint64_t, acquire_call*> asked_;
+    settlement_window settlements_;
+    std::deque<claim_number> parked_;  ///< in the order in which they were put aside; some are back
     std::vector<claim_number> awaiting_clock_;
     std::vector<seam::cell_key> watched_;
     std::optional<base::instant> clock_asked_;

@@ -62,6 +62,15 @@ public:
         return last;
     }
 
+    /// Whether the store's clock can have shown `began` by now. A pushed grant of which that is not true
+    /// was not made by the store: a hold that begins later would end later.
+    [[nodiscard]] virtual bool can_have_begun(clock_pair const& last, seam::store_time began,
+                                              base::instant now) const {
+        auto const passed = now - last.sent;
+        auto const latest = passed + passed / drift + std::chrono::milliseconds{1};
+        return began - last.store <= latest;
+    }
+
     /// Whether a pushed "gone" ends a hold unchecked. A notice is a hint: ask the store.
     [[nodiscard]] virtual bool notice_is_truth() const { return false; }
 

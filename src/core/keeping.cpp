@@ -32,9 +32,9 @@ void engine::send_renewals(std::vector<tenure*> const& due, base::instant now) {
             batch.push_back({it.subject.id.number, it.lease});
             it.asking = true;
             if (it.silent_since == base::never) it.silent_since = now;
-            // A sixth of the lease: enough tries fit between the first renewal and the deadline.
-            it.answer_by = now + std::clamp<nanoseconds>(nanoseconds{it.lease} / 6, shortest_answer,
-                                                         set_.request_timeout);
+            // A sixth of the lease: enough tries fit between the first renewal and the loss.
+            it.answer_by = now + std::clamp<nanoseconds>(nanoseconds{it.lease - it.on->grace} / 6,
+                                                         shortest_answer, set_.request_timeout);
             soonest = std::min(soonest, it.answer_by);
             reschedule(it);
         }
@@ -122,8 +122,9 @@ void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
     if (shorter) it.shorter_since = base::never;
     it.forget_gone_hint();
     if (it.on->renew) {
-        nanoseconds const every = std::min<nanoseconds>(
-            it.on->renew_every, it.lease < it.on->spec->lease ? it.lease / 3 : it.lease);
+        nanoseconds every = it.on->renew_every;
+        if (it.lease < it.on->spec->lease)
+            every = std::min<nanoseconds>(every, renewal_interval(it.lease, it.on->grace));
         it.renew_at = std::max(now, pair.sent + every - jitter(every / 8));
     } else {
         it.renew_at = base::never;  // what was asked for is done
@@ -148,7 +149,7 @@ void engine::on_renewal_failure(tenure& it, base::error const& error, base::inst
     }
     it.renew_at = judge_->error_ends_renewal() && it.at == phase::held
                       ? base::never
-                      : now + back_off(it.failures, nanoseconds{it.lease} / 10);
+                      : now + back_off(it.failures, nanoseconds{it.lease - it.on->grace} / 10);
     reschedule(it);
 }
 
@@ -219,9 +220,13 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
     using phase = tenure::phase;
     if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
         auto* const it = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
-        if (it != nullptr && (it->at == phase::waiting || it->at == phase::submitting) && pair_)
-            on_granted(*it, granted->held,
-                       judge_->reading_for_notice(*pair_, granted->held.began, now), now);
+        if (it == nullptr || (it->at != phase::waiting && it->at != phase::submitting)) return;
+        if (!pair_ || !judge_->can_have_begun(*pair_, granted->held.began, now)) {
+            if (it->in_store_line) renew_now(*it, now);  // ask: it is a hint
+            return;
+        }
+        on_granted(*it, granted->held, judge_->reading_for_notice(*pair_, granted->held.began, now),
+                   now);
     } else if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
         auto* const it = gone->id.client == set_.self ? find(gone->id.number) : nullptr;
         if (it == nullptr || (it->at != phase::held && it->at != phase::waiting)) return;
@@ -268,6 +273,7 @@ void engine::on_session(seam::session_changed const& what, base::instant now) {
     for (auto const& [number, it] : tenures_)
         all.push_back(it);
     std::ranges::sort(all, {}, [](tenure const* it) { return it->subject.id.number; });
+    std::vector<tenure*> renewals;
     for (auto* const it : all) {
         bool const held = it->at == tenure::phase::held;
         switch (what.now) {
@@ -283,10 +289,11 @@ void engine::on_session(seam::session_changed const& what, base::instant now) {
             break;
         case seam::session_changed::state::restored:
             if (held || (it->at == tenure::phase::waiting && it->in_store_line))
-                renew_now(*it, now);
+                renewals.push_back(it);
             break;
         }
     }
+    if (!renewals.empty()) send_renewals(renewals, now);
 }
 
 }  // namespace holdfast::core

@@ -5,6 +5,13 @@
 
 namespace holdfast::core {
 
+namespace {
+
+// Holds that are put aside at once, per client.
+constexpr std::size_t most_parked = 1024;
+
+}  // namespace
+
 // Instead of a settlement: nobody here wants the hold now, and the store can take it back by itself.
 bool engine::park(tenure& it, base::instant now) {
     bool const plain = it.generation != 0 && it.of->calls.empty() && !it.contended &&
@@ -18,12 +25,34 @@ bool engine::park(tenure& it, base::instant now) {
     it.at = tenure::phase::parked;
     if (it.of->lane->open(it.generation, made, it.number, it.pass, it.renew_at)) {
         reschedule(it);
+        parked_.push_back(it.subject.id.number);
+        limit_parked(now);
         return true;
     }
     made->held_by = nullptr;
     it.of->lane->drop(it.generation);
     it.at = tenure::phase::held;
     return false;
+}
+
+// A name that is put aside costs memory and a timer. Those that were put aside first go first; one that
+// is still in use comes back when it is used again.
+void engine::limit_parked(base::instant now) {
+    while (parked_.size() > most_parked) {
+        auto* const first = find(parked_.front());
+        parked_.pop_front();
+        if (first != nullptr) give_back_parked(*first, now);
+    }
+}
+
+void engine::give_back_parked(tenure& it, base::instant now) {
+    if (it.at != tenure::phase::parked) return;
+    if (unpark(it) == lane_state::free) settle(it, now);
+}
+
+void engine::abandon_lane(line& its, base::instant now) {
+    turn const at{*this, now};
+    if (its.now != nullptr) give_back_parked(*its.now, now);
 }
 
 // Takes the hold out of the fast lane. `used`: a thread has it, and it is a regular hold from now on.

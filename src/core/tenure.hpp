@@ -1,6 +1,7 @@
 // A tenure: the life of one claim at the store, as its client knows it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -32,6 +33,7 @@ struct line {
     std::uint64_t last_token{0};
     base::instant busy_at{base::instant::min()};  ///< when it was last known to be taken
     std::unique_ptr<fast_lane> const lane;        ///< on a store of this process
+    std::atomic<int> handles{0};                  ///< synchronizer objects that lock through it
     bool offered{false};  ///< `now` is held, nobody uses it, and the first call was nudged
 };
 
@@ -70,7 +72,9 @@ public:
     bool attempting{false};     ///< the renewal under way is an attempt of a retry policy
     bool contended{false};      ///< somebody else waits for the name
     bool was_held{false};
-    bool consume{false};  ///< the permit is used up with it
+    bool consume{false};            ///< the permit is used up with it
+    bool settles_in_window{false};  ///< its settlement has a place among those under way
+    bool settle_waits{false};       ///< for such a place
 
     // Requests under way. A submit may be under way more than once.
     seam::store_time last_not_after{};     ///< until when submits may take effect

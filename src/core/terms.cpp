@@ -1,5 +1,6 @@
 #include "core/terms.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds shortest_lease{20};
 constexpr milliseconds longest_lease = std::chrono::hours{24 * 365};
+constexpr milliseconds shortest_use{10};
 
 void require(bool met, std::string const& words) {
     if (!met) base::raise(errc::bad_option, words);
@@ -27,18 +29,31 @@ std::string text(milliseconds span) { return std::to_string(span.count()) + " ms
 void require_lease(milliseconds lease, milliseconds grace) {
     require(lease >= shortest_lease && lease <= longest_lease,
             "lease must be from " + text(shortest_lease) + " to one year, not " + text(lease));
-    require(grace >= milliseconds::zero() && grace < lease,
-            "grace must be at least 0 and less than the lease of " + text(lease) + ", not " +
-                text(grace));
+    auto const longest_grace = usable_time(lease, shortest_use);
+    require(grace >= milliseconds::zero() && grace <= longest_grace,
+            "grace must be from 0 to " + text(longest_grace) + ", not " + text(grace) +
+                ": a lease of " + text(lease) + " would be lost before it could be renewed");
+}
+
+milliseconds usable_time(milliseconds lease, milliseconds grace) noexcept {
+    return lease - std::chrono::ceil<milliseconds>(judgement::margin(lease)) - grace;
+}
+
+milliseconds renewal_interval(milliseconds lease, milliseconds grace) noexcept {
+    auto const interval = std::min((lease - grace) / 3, usable_time(lease, grace) / 2);
+    return std::max(interval, milliseconds{1});
 }
 
 terms make_terms(seam::claim_spec spec, lock_options const& options) {
     auto const lease = options.lease;
     require_lease(lease, options.grace);
-    auto const renew_every = options.renew_every.value_or(lease / 3);
-    require(renew_every > milliseconds::zero() && renew_every < lease,
-            "renew_every must be more than 0 and less than the lease of " + text(lease) + ", not " +
-                text(renew_every));
+    auto const renew_every = options.renew_every.value_or(renewal_interval(lease, options.grace));
+    auto const usable = usable_time(lease, options.grace);
+    auto const latest = usable - usable / 10;  // an answer takes some time, too
+    require(renew_every > milliseconds::zero() && renew_every <= latest,
+            "renew_every must be more than 0 and at most " + text(latest) + ", not " +
+                text(renew_every) + ": a lease of " + text(lease) + " with a grace of " +
+                text(options.grace) + " would be lost before its renewal");
     require(!options.max_hold || *options.max_hold > milliseconds::zero(),
             "max_hold must be more than 0");
     require(!options.min_hold || *options.min_hold >= milliseconds::zero(),

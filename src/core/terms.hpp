@@ -46,7 +46,15 @@ struct terms {
 
 using terms_ptr = std::shared_ptr<terms const>;
 
-/// Throws errc::bad_option when nothing can be held for so long, or `lost()` would fire at once.
+/// How long a hold lasts for its holder after a confirmed renewal: until the grace before its deadline.
+[[nodiscard]] std::chrono::milliseconds usable_time(std::chrono::milliseconds lease,
+                                                    std::chrono::milliseconds grace) noexcept;
+
+/// When to renew, counted from the last renewal, so that a second and a third try fit in before the loss.
+[[nodiscard]] std::chrono::milliseconds renewal_interval(std::chrono::milliseconds lease,
+                                                         std::chrono::milliseconds grace) noexcept;
+
+/// Throws errc::bad_option when nothing can be held for so long, or the grace leaves no time to use it.
 void require_lease(std::chrono::milliseconds lease, std::chrono::milliseconds grace);
 
 /// Checks the options and makes terms of them; throws errc::bad_option.

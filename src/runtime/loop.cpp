@@ -64,8 +64,7 @@ void loop::send_next(guard& held) {
     if (instant_) return pump_instantly(boot_clock::now());
     if (prompt_) return send_all(held);
     sending_ = true;
-    auto next = std::move(engine_.todo.requests.front());
-    engine_.todo.requests.erase(engine_.todo.requests.begin());
+    auto next = engine_.todo.requests.pop();
     held.unlock();
     auto answer = store_->send(next.id, std::move(next.what));
     held.lock();
@@ -77,7 +76,7 @@ void loop::send_next(guard& held) {
 void loop::send_all(guard& held) {
     while (!engine_.todo.requests.empty() && !sending_ && !stopping_) {
         sending_ = true;
-        scratch_.swap(engine_.todo.requests);
+        engine_.todo.requests.pop_all(scratch_);
         held.unlock();
         std::vector<std::pair<seam::request_id, seam::reply>> answers;
         for (auto& [id, what] : scratch_)
@@ -102,7 +101,7 @@ void loop::leave_rest(guard& held) {
 
 void loop::pump_instantly(base::instant now) {
     while (!engine_.todo.requests.empty()) {
-        scratch_.swap(engine_.todo.requests);
+        engine_.todo.requests.pop_all(scratch_);
         for (auto& [id, what] : scratch_)
             if (auto const answer = store_->send(id, std::move(what)))
                 engine_.on_reply(id, *answer, now);
@@ -296,6 +295,7 @@ void loop::carry() {
 // --- the end -----------------------------------------------------------------------------------
 
 void loop::close(nanoseconds patience) noexcept {
+    auto const end = base::after(boot_clock::now(), patience);
     {
         guard held{mutex_};
         if (std::exchange(closing_, true)) return;
@@ -304,7 +304,7 @@ void loop::close(nanoseconds patience) noexcept {
         if (instant_) pump_instantly(now);
         waiter self{*this};
         closer_ = &self;
-        wait_until_done(held, self, base::after(now, patience), [&] { return !engine_.idle(); });
+        wait_until_done(held, self, end, [&] { return !engine_.idle(); });
         closer_ = nullptr;
         hand_out();
         stopping_ = true;
@@ -314,7 +314,7 @@ void loop::close(nanoseconds patience) noexcept {
     }
     if (timekeeper_.joinable()) timekeeper_.join();
     if (courier_.joinable()) courier_.join();
-    await_empty_seat(patience);
+    await_empty_seat(end);
     herald_.stop();
     notifier_.stop();
     fork_watch_.reset();
@@ -323,10 +323,10 @@ void loop::close(nanoseconds patience) noexcept {
 
 // A caller whose call has ended may still be on its way out of the store, which must not be shut under
 // it. What cleans up behind a caller has a deadline of its own, for which nobody waits here.
-void loop::await_empty_seat(nanoseconds patience) {
+void loop::await_empty_seat(base::instant end) {
     guard held{mutex_};
-    constexpr std::chrono::seconds a_moment{1};  // also for those who have no patience
-    seat_left_.wait_for(held, std::max<nanoseconds>(patience, a_moment),
+    constexpr std::chrono::seconds a_moment{1};  // also when the patience is used up
+    seat_left_.wait_for(held, std::max<nanoseconds>(end - boot_clock::now(), a_moment),
                         [this] { return !driven_; });
 }
 

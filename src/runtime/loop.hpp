@@ -69,6 +69,8 @@ public:
     void consume_later(std::shared_ptr<core::grant> const& held) noexcept;
     /// The same for what was taken up in a line's fast lane.
     void release_lane(core::line& its, std::uint64_t generation) noexcept;
+    /// See core::engine::abandon_lane.
+    void abandon_lane(core::line& its) noexcept;
     void renew(core::grant& held, std::optional<std::chrono::milliseconds> lease,
                std::chrono::nanoseconds patience);
 
@@ -89,7 +91,8 @@ public:
     [[nodiscard]] core::metrics counters();
     [[nodiscard]] bool has_fast_lanes() const noexcept { return engine_.abilities().parks; }
 
-    /// Ends all calls, settles all claims for at most `patience`, joins the threads. Once.
+    /// Ends all calls, settles all claims, joins the threads. Once. Takes `patience` at most, and what a
+    /// request that cannot be interrupted takes.
     void close(std::chrono::nanoseconds patience) noexcept;
 
     /// Whether this is the process that made the loop.
@@ -128,7 +131,7 @@ private:
     void wake_courier() noexcept;
     void start_threads();
     void try_to_start_threads() noexcept;
-    void await_empty_seat(std::chrono::nanoseconds patience);
+    void await_empty_seat(base::instant end);
     void keep_time();
     void carry();
 

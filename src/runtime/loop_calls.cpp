@@ -181,6 +181,14 @@ void loop::release_lane(core::line& its, std::uint64_t generation) noexcept {
     after_event(held);
 }
 
+void loop::abandon_lane(core::line& its) noexcept {
+    guard held{mutex_};
+    auto const now = boot_clock::now();
+    engine_.abandon_lane(its, now);
+    send_in_background(held, now);
+    after_event(held);
+}
+
 void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::release_call& call) {
     guard held{mutex_};
     auto const now = boot_clock::now();

@@ -92,6 +92,17 @@ TEST_P(mutex_test, acquire_by_the_holding_thread_queues) {
     EXPECT_GT(second.token(), first.token());
 }
 
+TEST_P(mutex_test, a_deadline_that_has_passed_however_long_ago_is_one_attempt) {
+    auto const client = connect();
+    auto const other = connect();
+    mutex mine{client, "q"};
+    EXPECT_TRUE(mine.try_lock_until(std::chrono::steady_clock::time_point::min()));
+    mutex theirs{other, "q"};
+    EXPECT_FALSE(theirs.try_lock_until(std::chrono::system_clock::time_point::min()));
+    EXPECT_FALSE(theirs.try_acquire_until(std::chrono::steady_clock::time_point::min()));
+    mine.unlock();
+}
+
 TEST_P(mutex_test, unlock_by_a_stranger_is_refused_and_harms_nothing) {
     auto client = connect();
     mutex shared{client, "q"};

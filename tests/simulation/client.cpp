@@ -127,7 +127,9 @@ void client::pump() {
     core::engine::actions todo;
     do {
         auto more = std::exchange(engine_->todo, {});
-        for (auto& out : more.requests)
+        std::vector<core::engine::outgoing> requests;
+        more.requests.pop_all(requests);
+        for (auto& out : requests)
             send(std::move(out));
         std::ranges::move(more.losses, std::back_inserter(todo.losses));
         std::ranges::move(more.questions, std::back_inserter(todo.questions));

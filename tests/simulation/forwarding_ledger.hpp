@@ -57,6 +57,9 @@ public:
                                    std::size_t most) override {
         return to_.names(prefix, after, most);
     }
+    std::vector<std::string> waited_names(std::string_view after, std::size_t most) override {
+        return to_.waited_names(after, most);
+    }
 
 protected:
     ledger& to_;

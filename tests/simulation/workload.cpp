@@ -1,5 +1,8 @@
 #include "simulation/workload.hpp"
 
+#include <algorithm>
+
+#include "core/terms.hpp"
 #include "simulation/parties/barrier_party.hpp"
 #include "simulation/parties/buffer_party.hpp"
 #include "simulation/parties/collector.hpp"
@@ -34,6 +37,9 @@ lock_options draw_options(world& where) {
     if (random.one_in(8)) out.max_hold = milliseconds{1} + where.draw_ms(out.lease * 2);
     if (random.one_in(8)) out.min_hold = where.draw_ms(out.max_hold.value_or(milliseconds{60}));
     if (random.one_in(6)) out.grace = where.draw_ms(out.lease / 2);
+    if (out.renew_every)
+        out.renew_every =
+            std::min(*out.renew_every, core::usable_time(out.lease, out.grace) * 9 / 10);
     if (random.one_in(6)) out.retry = draw_retry(where);
     if (random.one_in(3)) out.local_passes = static_cast<int>(random.below(6));
     if (random.one_in(8)) out.owner = "o" + std::to_string(random.below(2));

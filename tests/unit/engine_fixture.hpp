@@ -2,6 +2,7 @@
 // how it likes.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <memory>
@@ -56,7 +57,21 @@ protected:
     }
 
     /// The requests that the engine wants to send now, and no longer after this.
-    std::vector<engine::outgoing> sent() { return std::exchange(it->todo.requests, {}); }
+    std::vector<engine::outgoing> sent() {
+        std::vector<engine::outgoing> out;
+        it->todo.requests.pop_all(out);
+        return out;
+    }
+    /// How many of one kind the engine wants to send. It still does after this.
+    template <class Verb>
+    std::size_t wanted() {
+        auto const all = sent();
+        for (auto const& out : all)
+            it->todo.requests.push(out);
+        return static_cast<std::size_t>(std::ranges::count_if(all, [](engine::outgoing const& out) {
+            return std::holds_alternative<Verb>(out.what);
+        }));
+    }
 
     seam::reply carry_out(engine::outgoing const& out) {
         std::vector<stores::lease::directed_notice> notices;
@@ -76,6 +91,8 @@ protected:
                 it->on_notice(notice, now);
         }
     }
+    /// What the store has told unasked, and the engine has not heard yet.
+    std::vector<seam::notice> take_notices() { return std::exchange(notices_, {}); }
     void fail_all(errc why = errc::store_unavailable) {
         for (auto const& out : sent())
             it->on_reply(out.id, {{}, seam::failure{{why, "no"}}}, now);

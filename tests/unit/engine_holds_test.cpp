@@ -89,7 +89,7 @@ TEST_F(engine_test, one_failed_renewal_is_doubt_and_tried_again_at_once) {
     fail_all();
     EXPECT_EQ(held->state(now), lease_state::in_doubt);
     it->on_time(now);
-    EXPECT_EQ(count_of<seam::renew>(it->todo.requests), 1U);
+    EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
     EXPECT_EQ(held->state(now), lease_state::held);
     EXPECT_EQ(it->counters().doubts, 1U);
@@ -134,12 +134,44 @@ TEST_F(engine_test, a_second_release_is_answered_and_changes_nothing) {
     EXPECT_TRUE(second.call.outcome.has_value());
 }
 
+TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
+    auto const holder = take(line_for({.order = ordering::fair}));
+    waiting next{line_for({.order = ordering::fair})};
+    it->begin(next.call, now);
+    settle_down();
+    auto const id = next.call.in->now->subject.id;
+    pass(1s);
+    auto const began = [&](std::chrono::nanoseconds ahead) {
+        return seam::store_time{std::chrono::duration_cast<std::chrono::microseconds>(
+            (now + ahead).time_since_epoch())};
+    };
+    it->on_notice(seam::claim_granted{id, {seam::sequence{99}, began(1h)}}, now);
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    EXPECT_EQ(wanted<seam::renew>(), 1U) << "the store is asked";
+    settle_down();
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    it->release(holder, now);
+    settle_down();
+    EXPECT_EQ(next.call.outcome, verdict::granted) << "the store's own word counts";
+    it->release(next.call.held, now);
+}
+
+TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
+    for (auto const grace : {2'600ms, 3'500ms, 3'900ms}) {
+        auto const held = take(line_for({.lease = 4s, .grace = grace}));
+        pass(60s);
+        EXPECT_EQ(held->state(now), lease_state::held) << grace.count();
+        it->release(held, now);
+        settle_down();
+    }
+}
+
 TEST_F(engine_test, a_gone_notice_is_asked_about_before_it_is_believed) {
     auto const held = take(line_for({.lease = 3s}));
     auto const id = held->held_by->subject.id;
     it->on_notice(seam::claim_gone{id, "rumour"}, now);
     EXPECT_EQ(held->state(now), lease_state::held);
-    EXPECT_EQ(count_of<seam::renew>(it->todo.requests), 1U);
+    EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
     EXPECT_EQ(held->state(now), lease_state::held);
     seam::evict evict{.name = "n"};

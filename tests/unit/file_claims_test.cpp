@@ -46,6 +46,33 @@ TEST_F(file_claims, a_release_hands_over_in_the_order_of_arrival) {
     EXPECT_GT(last->held.number, told->held.number);
 }
 
+TEST_F(file_claims, a_look_for_deadlocks_lists_only_names_that_somebody_waits_for) {
+    auto const look = [&](std::string after) {
+        seam::inspect what;
+        what.after = std::move(after);
+        what.waited_for = true;
+        std::vector<std::string> names;
+        auto const answer = a.send(what);
+        for (auto const& one : std::get<seam::page>(answer.body).names)
+            names.push_back(one.name);
+        return names;
+    };
+    for (auto const* const name : {"w", "x", "y", "z"})
+        ASSERT_TRUE(is_granted(a.submit(a.claim(name))));
+    EXPECT_TRUE(look("").empty());
+    auto thread = b.claim("x");
+    thread.actor = seam::actor_id{3};
+    ASSERT_TRUE(is_queued(b.submit(thread, true)));
+    auto const owner = b.claim(peer::spec({.name = "z", .owner = "o"}));
+    ASSERT_TRUE(is_queued(b.submit(owner, true)));
+    EXPECT_EQ(look(""), (std::vector<std::string>{"x", "z"}));
+    EXPECT_EQ(look("x"), (std::vector<std::string>{"z"}));
+    b.settle(thread);
+    EXPECT_EQ(look(""), (std::vector<std::string>{"z"}));
+    b.settle(owner);
+    EXPECT_TRUE(look("").empty());
+}
+
 TEST_F(file_claims, a_notice_outlives_a_ring_that_nobody_heard) {
     auto const first = a.claim("x");
     auto const second = b.claim("x");

@@ -70,5 +70,14 @@ TEST(judgement, the_product_believes_no_notice_and_no_single_error) {
     EXPECT_FALSE(judge.error_ends_renewal());
 }
 
+TEST(judgement, a_grant_cannot_have_begun_later_than_the_stores_clock_can_be) {
+    clock_pair const pair{at(100s), at(101s), store_at(50s)};
+    EXPECT_TRUE(judge.can_have_begun(pair, store_at(40s), at(110s)));
+    EXPECT_TRUE(judge.can_have_begun(pair, store_at(60s), at(110s)));
+    EXPECT_TRUE(judge.can_have_begun(pair, store_at(60s + 100ms), at(110s))) << "by a fast clock";
+    EXPECT_FALSE(judge.can_have_begun(pair, store_at(60s + 102ms), at(110s)));
+    EXPECT_FALSE(judge.can_have_begun(pair, store_at(1h), at(110s)));
+}
+
 }  // namespace
 }  // namespace holdfast::core

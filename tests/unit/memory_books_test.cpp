@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/clock.hpp"
 #include "base/random.hpp"
 #include "unit/rules_fixture.hpp"
 
@@ -133,6 +134,31 @@ TEST_F(rules_test, sequences_of_a_store_that_began_anew_go_on_rising) {
         return std::get<seam::granted>(answer.body).grants.front().number;
     };
     EXPECT_LT(number(before), number(after));
+}
+
+TEST_F(rules_test, a_listing_costs_as_much_per_name_whether_there_are_many_or_few) {
+    int stored = 0;
+    auto const list = [&](int names) {
+        for (; stored < names; ++stored)
+            take(claim(lock("name/" + std::to_string(stored), ordering::barging, 1h)));
+        auto best = std::chrono::nanoseconds::max();
+        for (int round = 0; round < 3; ++round) {
+            auto const began = base::boot_clock::now();
+            std::size_t listed = 0;
+            seam::inspect what{.prefix = "name/"};
+            do {
+                auto const page = std::get<seam::page>(ask(what));
+                listed += page.names.size();
+                what.after = page.next;
+            } while (!what.after.empty());
+            EXPECT_EQ(listed, static_cast<std::size_t>(names));
+            best = std::min<std::chrono::nanoseconds>(best, base::boot_clock::now() - began);
+        }
+        return best;
+    };
+    auto const few = list(5'000);
+    auto const many = list(80'000);
+    EXPECT_LT(many, 40 * few) << "sixteen times as many";
 }
 
 }  // namespace

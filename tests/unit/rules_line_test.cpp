@@ -1,4 +1,8 @@
 // The line of a lease store: who is next, who is skipped, and who is told.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "unit/rules_fixture.hpp"
 
 namespace holdfast::stores {
@@ -175,6 +179,38 @@ TEST_F(rules_test, watchers_learn_that_a_name_is_free) {
     take(again);
     settle(again);
     EXPECT_TRUE(notices.empty());
+}
+
+TEST_F(rules_test, a_look_for_deadlocks_lists_only_names_that_are_waited_for) {
+    for (int i = 0; i < 1'000; ++i)
+        take(claim(lock("busy/" + std::to_string(i))));
+    std::vector<seam::claim> waiters;
+    for (int i = 0; i < 450; ++i) {
+        waiters.push_back(claim(lock("busy/" + std::to_string(i)), 2));
+        waiters.back().actor = seam::actor_id{7};
+        wait_in_line(waiters.back());
+    }
+    auto const look = [&] {
+        std::vector<std::string> names;
+        seam::inspect what{.prefix = "", .waited_for = true};
+        do {
+            auto const page = std::get<seam::page>(ask(what));
+            for (auto const& one : page.names) {
+                EXPECT_EQ(one.waiters.size(), 1U);
+                names.push_back(one.name);
+            }
+            what.after = page.next;
+        } while (!what.after.empty());
+        EXPECT_TRUE(std::ranges::is_sorted(names));
+        return names.size();
+    };
+    EXPECT_EQ(look(), 450U);
+    for (int i = 0; i < 400; ++i)
+        settle(waiters[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(look(), 50U);
+    for (int i = 400; i < 450; ++i)
+        settle(waiters[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(look(), 0U);
 }
 
 }  // namespace

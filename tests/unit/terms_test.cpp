@@ -79,8 +79,23 @@ TEST(terms, ranges) {
     expect_refused({.local_passes = -1}, "local_passes");
     expect_refused({.local_passes = 256}, "local_passes");
     EXPECT_NO_THROW((void)of({.lease = 20ms}));
-    EXPECT_NO_THROW((void)of({.grace = 29'999ms}));
+    EXPECT_NO_THROW((void)of({.lease = 20ms, .grace = 7ms}));
+    EXPECT_NO_THROW((void)of({.lease = std::chrono::hours{24 * 365}, .grace = 1h}));
     EXPECT_NO_THROW((void)of({.local_passes = 255}));
+}
+
+TEST(terms, a_grace_leaves_time_to_renew) {
+    expect_refused({.lease = 4s, .grace = 3'949ms}, "grace");
+    EXPECT_NO_THROW((void)of({.lease = 4s, .grace = 3'948ms}));
+    for (auto const grace : {0ms, 1'000ms, 2'000ms, 2'700ms, 3'000ms, 3'900ms, 3'948ms}) {
+        auto const its = of({.lease = 4s, .grace = grace});
+        EXPECT_LE(2 * its.renew_every, usable_time(4s, grace)) << grace.count();
+        EXPECT_GT(its.renew_every, 0ms);
+    }
+    EXPECT_EQ(of({.lease = 3s}).renew_every, 1s);
+    expect_refused({.lease = 4s, .renew_every = 1'300ms, .grace = 2'700ms}, "renew_every");
+    expect_refused({.lease = 4s, .renew_every = 3'958ms}, "renew_every");
+    EXPECT_NO_THROW((void)of({.lease = 4s, .renew_every = 1'100ms, .grace = 2'700ms}));
 }
 
 TEST(terms, who_may_share_a_line) {

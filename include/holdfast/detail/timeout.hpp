@@ -1,4 +1,4 @@
-// Turns any duration of the caller into nanoseconds without overflow.
+// Turns any duration or deadline of the caller into nanoseconds without overflow.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,16 @@ template <class Rep, class Period>
     if (seconds >= std::chrono::duration<double>{longest}) return longest;
     if (seconds <= std::chrono::duration<double>::zero()) return nanoseconds::zero();
     return std::chrono::ceil<nanoseconds>(timeout);
+}
+
+/// What is left until `deadline`, by its own clock; zero when it has passed, however long ago. The
+/// difference is taken in floating point: that of two integers may overflow.
+template <class Clock, class Duration>
+[[nodiscard]] std::chrono::nanoseconds to_timeout(
+    std::chrono::time_point<Clock, Duration> const& deadline) {
+    using seconds = std::chrono::duration<long double>;
+    seconds const end{deadline.time_since_epoch()};
+    return to_timeout(end - seconds{Clock::now().time_since_epoch()});
 }
 
 }  // namespace detail

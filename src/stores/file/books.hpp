@@ -63,6 +63,7 @@ public:
 
     std::vector<std::string> names(std::string_view prefix, std::string_view after,
                                    std::size_t most) override;
+    std::vector<std::string> waited_names(std::string_view after, std::size_t most) override;
 
     /// Drops the watches of a client that is no more.
     void forget(seam::client_id client);

@@ -163,4 +163,16 @@ std::vector<std::string> books::names(std::string_view prefix, std::string_view 
     return {found.begin(), found.end()};
 }
 
+// The condition is the one of the index `waited`, word by word: else SQLite does not use it.
+std::vector<std::string> books::waited_names(std::string_view after, std::size_t most) {
+    std::vector<std::string> found;
+    auto row = file_.query(
+        "SELECT DISTINCT name FROM claims WHERE held = 0 AND (actor <> 0 OR owner <> '') AND "
+        "name > ? ORDER BY name LIMIT ?");
+    row.with(after, static_cast<std::uint64_t>(most));
+    while (row.next())
+        found.push_back(row.text(0));
+    return found;
+}
+
 }  // namespace holdfast::stores::file

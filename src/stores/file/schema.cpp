@@ -19,7 +19,7 @@ constexpr std::int64_t version = 1;
 
 // One b-tree less per table and one page less per transaction: WITHOUT ROWID wherever the key is
 // not a plain number. `line` finds the holder that ends first (rank = expires) and the waiter that
-// came first (rank = since) with one step each.
+// came first (rank = since) with one step each. `waited` is for those who look for deadlocks.
 constexpr char const* tables = R"(
 CREATE TABLE state(
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -78,6 +78,7 @@ CREATE TABLE claims(
     value TEXT NOT NULL,
     PRIMARY KEY (client, number)) WITHOUT ROWID;
 CREATE INDEX line ON claims(condition, name, held, rank);
+CREATE INDEX waited ON claims(name) WHERE held = 0 AND (actor <> 0 OR owner <> '');
 CREATE TABLE cells(
     kind INTEGER NOT NULL,
     name TEXT NOT NULL,

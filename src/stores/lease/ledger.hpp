@@ -106,6 +106,11 @@ public:
     [[nodiscard]] virtual std::vector<std::string> names(std::string_view prefix,
                                                          std::string_view after,
                                                          std::size_t most) = 0;
+
+    /// The names behind `after` on which a claim with an owner (or an actor) waits, in order, at most
+    /// `most`; it may list others that are waited for. Must not cost more when others are stored.
+    [[nodiscard]] virtual std::vector<std::string> waited_names(std::string_view after,
+                                                                std::size_t most) = 0;
 };
 
 }  // namespace holdfast::stores::lease

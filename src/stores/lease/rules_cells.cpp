@@ -86,8 +86,9 @@ seam::reply_body rules::apply(seam::unwatch const& what) {
 
 seam::reply_body rules::apply(seam::inspect const& what) {
     seam::page out;
-    auto const names = what.exact ? std::vector<std::string>{what.prefix}
-                                  : books_.names(what.prefix, what.after, names_per_page);
+    auto const names = what.exact        ? std::vector<std::string>{what.prefix}
+                       : what.waited_for ? books_.waited_names(what.after, names_per_page)
+                                         : books_.names(what.prefix, what.after, names_per_page);
     for (auto const& name : names) {
         for (bool const condition : {false, true}) {
             auto* const record = books_.find(name, std::hash<std::string>{}(name), condition);

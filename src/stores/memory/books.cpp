@@ -37,6 +37,7 @@ lease::name_record& books::make(seam::claim_spec const& spec) {
         made = fresh.get();
         made->name = spec.name;
         made->hash = spec.hash;
+        ordered_.insert(*made);
         names.emplace(name_key{made->name, made->hash}, std::move(fresh));
     }
     made->used_now = true;
@@ -136,6 +137,7 @@ lease::entry& books::add(lease::name_record& record, lease::entry made) {
     if (fresh->held) {
         its.holding.place(*fresh);
     } else {
+        if (its.line.empty()) waited_.insert(its);
         its.line.push_back(*fresh);
     }
     return *fresh.release();
@@ -149,7 +151,7 @@ void books::save(lease::name_record& record, lease::entry& changed) {
 void books::promote(lease::name_record& record, lease::entry& waiter) {
     auto& its = static_cast<name_books&>(record);
     auto& it = static_cast<slot&>(waiter);
-    its.line.erase(its.line.iterator_to(it));
+    leave_line(its, it);
     its.holding.place(it);
     expect_end(its, it.expires);
 }
@@ -157,12 +159,17 @@ void books::promote(lease::name_record& record, lease::entry& waiter) {
 void books::remove(lease::name_record& record, lease::entry& ended) {
     auto& its = static_cast<name_books&>(record);
     auto& it = static_cast<slot&>(ended);
-    if (it.is_linked()) its.line.erase(its.line.iterator_to(it));
+    if (it.is_linked()) leave_line(its, it);
     its.holding.remove(it);
     claims_.erase(it.subject.id);
     static_cast<lease::entry&>(it) = lease::entry{};
     std::unique_ptr<slot> freed{&it};
     if (spare_.size() < spare_slots) spare_.push_back(std::move(freed));
+}
+
+void books::leave_line(name_books& record, slot& waiter) {
+    record.line.erase(record.line.iterator_to(waiter));
+    if (record.line.empty()) record.order_hook<waited_tag>::unlink();
 }
 
 lease::entry* books::soonest_holder(lease::name_record& record) {
@@ -257,17 +264,36 @@ void books::forget(seam::client_id client) {
     }
 }
 
+namespace {
+
+// At most `most` names behind `after` for which `wanted` holds, without doubles, as long as `fits` does.
+template <class Order, class Fits, class Wanted>
+std::vector<std::string> names_behind(Order const& order, std::string_view from,
+                                      std::string_view after, std::size_t most, Fits fits,
+                                      Wanted wanted) {
+    std::vector<std::string> out;
+    for (auto it = order.lower_bound(from); it != order.end() && out.size() < most; ++it) {
+        if (!fits(it->name)) break;
+        if (it->name == after || !wanted(*it) || (!out.empty() && out.back() == it->name)) continue;
+        out.push_back(it->name);
+    }
+    return out;
+}
+
+}  // namespace
+
 std::vector<std::string> books::names(std::string_view prefix, std::string_view after,
                                       std::size_t most) {
-    std::set<std::string_view> found;
-    for (auto const* const names : {&names_, &conditions_}) {
-        for (auto const& [key, its] : *names) {
-            if (!its->used_now || !key.name.starts_with(prefix) || key.name <= after) continue;
-            found.insert(key.name);
-            if (found.size() > most) found.erase(std::prev(found.end()));
-        }
-    }
-    return {found.begin(), found.end()};
+    return names_behind(
+        ordered_, std::max(prefix, after), after, most,
+        [&](std::string const& name) { return name.starts_with(prefix); },
+        [](name_books const& it) { return it.used_now; });
+}
+
+std::vector<std::string> books::waited_names(std::string_view after, std::size_t most) {
+    return names_behind(
+        waited_, after, after, most, [](std::string const&) { return true; },
+        [](name_books const&) { return true; });
 }
 
 std::size_t books::size() const noexcept {

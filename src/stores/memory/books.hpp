@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <boost/intrusive/list.hpp>
+#include <boost/intrusive/set.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/indexed_heap.hpp"
@@ -58,6 +59,7 @@ public:
 
     std::vector<std::string> names(std::string_view prefix, std::string_view after,
                                    std::size_t most) override;
+    std::vector<std::string> waited_names(std::string_view after, std::size_t most) override;
 
     /// A name in which something is over although nobody has asked for it since, and nothing when
     /// there is none. It is not named again before `look_after` was called for it, or it was erased.
@@ -78,7 +80,14 @@ private:
         static seam::store_time key(slot const& it) noexcept { return it.expires; }
         static base::heap_place& place(slot& it) noexcept { return it.place; }
     };
-    struct name_books : lease::name_record {
+    struct all_tag;
+    struct waited_tag;
+    template <class Tag>
+    using order_hook =
+        boost::intrusive::set_base_hook<boost::intrusive::tag<Tag>,
+                                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+    struct name_books : lease::name_record, order_hook<all_tag>, order_hook<waited_tag> {
         std::size_t hash{0};
         bool used_now{false};    ///< else it only waits to be used again
         seam::store_time due{};  ///< nothing in it is over before, as long as it is on the agenda
@@ -90,6 +99,16 @@ private:
         static seam::store_time key(name_books const& it) noexcept { return it.due; }
         static base::heap_place& place(name_books& it) noexcept { return it.place; }
     };
+    struct by_name {
+        using type = std::string_view;
+        std::string_view operator()(name_books const& it) const noexcept { return it.name; }
+    };
+    /// Names in order; a condition and something else may have the same.
+    template <class Tag>
+    using name_order =
+        boost::intrusive::multiset<name_books, boost::intrusive::base_hook<order_hook<Tag>>,
+                                   boost::intrusive::key_of_value<by_name>,
+                                   boost::intrusive::constant_time_size<false>>;
     struct name_key {
         std::string_view name;
         std::size_t hash;
@@ -107,10 +126,13 @@ private:
     }
     std::unique_ptr<slot> take_slot();
     void sweep_idle();
+    static void leave_line(name_books& record, slot& waiter);
     void expect_end(lease::name_record& record, seam::store_time when);
     [[nodiscard]] seam::store_time next_end(name_books const& record, seam::store_time now) const;
     void lift_bars(seam::store_time now);
 
+    name_order<all_tag> ordered_;    ///< of both tables; before them, since they unlink themselves
+    name_order<waited_tag> waited_;  ///< those with a line
     name_table names_;
     name_table conditions_;
     boost::unordered_flat_map<seam::claim_id, slot*, std::hash<seam::claim_id>> claims_;

@@ -1,0 +1,68 @@
+// Several holds at once, and what the end of the time means for them.
+#include "core/collecting.hpp"
+
+#include <exception>
+
+#include "core/stage.hpp"
+#include "unit/engine_fixture.hpp"
+
+namespace holdfast::core {
+namespace {
+
+class collecting_test : public engine_test, public completion {
+protected:
+    void completed() noexcept override {}
+
+    std::shared_ptr<line> fair_line(std::string name) {
+        return line_for({.order = ordering::fair}, std::move(name));
+    }
+    script_call all_of(std::vector<std::shared_ptr<line>> lines) {
+        return {[this, lines = std::move(lines)](stage& on) {
+                    return acquire_all(on, lines, true, held);
+                },
+                *this};
+    }
+    static errc code_of(std::exception_ptr const& error) {
+        try {
+            std::rethrow_exception(error);
+        } catch (std::system_error const& why) {
+            return static_cast<errc>(why.code().value());
+        }
+    }
+    std::vector<std::shared_ptr<grant>> held;
+};
+
+TEST_F(collecting_test, a_last_try_without_an_answer_is_nothing_when_the_store_has_answered) {
+    auto const in_the_way = take(fair_line("b"));
+    auto call = all_of({fair_line("a"), fair_line("b")});
+    call.deadline = now + 1s;
+    it->begin(call, now);
+    settle_down();
+    pass(999ms);
+    it->release(in_the_way, now);
+    for (auto const& out : sent())  // the settlement: the name passes to the one that waits for it
+        it->on_reply(out.id, carry_out(out), now);
+    for (auto const& notice : take_notices())
+        it->on_notice(notice, now);
+    EXPECT_EQ(wanted<seam::submit>(), 1U) << "it tries the other name, shortly before the end";
+    pass(1s, false);
+    ASSERT_TRUE(call.done);
+    EXPECT_EQ(call.error, nullptr);
+    EXPECT_TRUE(held.empty());
+    settle_down();
+    pass(1min);
+    EXPECT_TRUE(it->idle()) << "nothing of it is left at the store";
+}
+
+TEST_F(collecting_test, a_store_that_never_answers_is_unavailable) {
+    auto call = all_of({fair_line("a"), fair_line("b")});
+    call.deadline = now + 1s;
+    it->begin(call, now);
+    pass(1s, false);
+    ASSERT_TRUE(call.done);
+    ASSERT_NE(call.error, nullptr);
+    EXPECT_EQ(code_of(call.error), errc::store_unavailable);
+}
+
+}  // namespace
+}  // namespace holdfast::core

@@ -1,0 +1,165 @@
+// What an engine does with very many holds at once: nothing that nobody waits for comes before a renewal.
+#include <string>
+#include <vector>
+
+#include "unit/engine_fixture.hpp"
+
+namespace holdfast::core {
+namespace {
+
+class engine_load_test : public engine_test {
+protected:
+    static constexpr std::size_t many = 5'000;
+
+    std::vector<std::shared_ptr<grant>> take_many(lock_options const& options = {},
+                                                  std::size_t how_many = many) {
+        std::vector<std::shared_ptr<grant>> out;
+        for (std::size_t i = 0; i < how_many; ++i)
+            out.push_back(take(line_for(options, name(i))));
+        return out;
+    }
+    static std::string name(std::size_t i) { return "many/" + std::to_string(i); }
+};
+
+TEST_F(engine_load_test, renewals_leave_before_everything_else) {
+    outbox out;
+    auto const push = [&](std::uint64_t id, seam::request what) {
+        out.push({seam::request_id{id}, std::move(what)});
+    };
+    push(1, seam::settle{});
+    push(2, seam::submit{});
+    push(3, seam::renew{});
+    push(4, seam::settle{});
+    push(5, seam::renew{});
+    EXPECT_EQ(out.pop().id, seam::request_id{3});
+    EXPECT_EQ(out.pop().id, seam::request_id{5});
+    push(6, seam::renew{});
+    std::vector<outgoing> rest;
+    out.pop_all(rest);
+    ASSERT_EQ(rest.size(), 4U);
+    EXPECT_EQ(rest[0].id, seam::request_id{6});
+    EXPECT_EQ(rest[1].id, seam::request_id{1}) << "the others keep their order";
+    EXPECT_EQ(rest[2].id, seam::request_id{2});
+    EXPECT_EQ(rest[3].id, seam::request_id{4});
+    EXPECT_TRUE(out.empty());
+}
+
+TEST_F(engine_load_test, an_outbox_that_is_never_empty_does_not_grow) {
+    outbox out;
+    out.push({seam::request_id{0}, seam::settle{}});
+    for (std::uint64_t i = 1; i < 100'000; ++i) {
+        out.push({seam::request_id{i}, seam::settle{}});
+        ASSERT_EQ(out.pop().id, seam::request_id{i - 1});
+    }
+    std::vector<outgoing> rest;
+    out.pop_all(rest);
+    EXPECT_EQ(rest.size(), 1U);
+    EXPECT_LT(rest.capacity(), 10'000U);
+}
+
+TEST_F(engine_load_test, of_many_releases_a_bounded_number_is_under_way) {
+    auto const held = take_many();
+    for (auto const& one : held)
+        it->release(one, now);
+    std::size_t settled = 0;
+    while (settled < many) {
+        auto const requests = sent();
+        ASSERT_GT(requests.size(), 0U) << "after " << settled;
+        ASSERT_LE(requests.size(), settlement_window::most);
+        for (auto const& out : requests)
+            it->on_reply(out.id, carry_out(out), now);
+        settled += requests.size();
+    }
+    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(settled, many);
+}
+
+TEST_F(engine_load_test, a_release_that_somebody_waits_for_does_not_queue_behind_the_others) {
+    auto const mine = take(line_for({}, "mine"));
+    for (auto const& one : take_many())
+        it->release(one, now);
+    (void)wanted<seam::settle>();
+    releasing end;
+    it->release(mine, now, &end.call);
+    auto const requests = sent();
+    EXPECT_EQ(requests.size(), settlement_window::most + 1);
+    it->on_reply(requests.back().id, carry_out(requests.back()), now);
+    EXPECT_EQ(end.call.outcome, release_outcome::released);
+}
+
+TEST_F(engine_load_test, whoever_asks_for_a_name_again_is_not_in_its_own_way) {
+    for (auto const& one : take_many())
+        it->release(one, now);
+    (void)sent();  // and none of them is answered
+    waiting again{line_for({}, name(many - 1))};
+    again.call.wait = false;
+    it->begin(again.call, now);
+    auto const requests = sent();
+    ASSERT_EQ(requests.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<seam::settle>(requests[0].what));
+    for (auto const& out : requests)
+        it->on_reply(out.id, carry_out(out), now);
+    EXPECT_EQ(again.call.outcome, verdict::granted);
+    it->release(again.call.held, now);
+}
+
+TEST_F(engine_load_test, what_was_never_sent_ends_with_its_lease) {
+    for (auto const& one : take_many({.lease = 3s}))
+        it->release(one, now);
+    pass(60s, false);
+    EXPECT_TRUE(it->idle());
+}
+
+TEST_F(engine_load_test, one_turn_of_the_timer_does_a_bounded_amount_of_work) {
+    auto const held = take_many({.lease = 3s, .renew = false}, 3 * many);
+    now += 10s;
+    it->on_time(now);
+    auto const first = it->todo.losses.size();
+    EXPECT_GT(first, 0U);
+    EXPECT_LT(first, held.size());
+    EXPECT_LE(it->next_due(), now) << "there is more to do at once";
+    pass(0s);
+    EXPECT_EQ(it->todo.losses.size(), held.size());
+}
+
+/// A store of the same process, which takes back what its client has put aside.
+class engine_lane_test : public engine_load_test {
+protected:
+    engine_lane_test() {
+        engine::settings with;
+        with.self = seam::client_id{1};
+        with.abilities.instant = with.abilities.parks = true;
+        it.emplace(std::move(with));
+    }
+    std::shared_ptr<line> lane_for(std::string name) {
+        return std::make_shared<line>(
+            std::make_shared<terms const>(make_terms({.name = std::move(name)}, {})), true);
+    }
+};
+
+TEST_F(engine_lane_test, a_bounded_number_of_names_is_put_aside) {
+    std::vector<std::shared_ptr<line>> lines;
+    for (std::size_t i = 0; i < many; ++i) {
+        lines.push_back(lane_for(name(i)));
+        it->release(take(lines.back()), now);
+        settle_down();
+    }
+    EXPECT_LE(store.size(), 1'024U + 256U) << "names at the store";
+    auto const again = take(lines.back());
+    EXPECT_NE(again, nullptr);
+    it->release(again, now);
+}
+
+TEST_F(engine_lane_test, a_name_that_nobody_can_lock_any_more_is_given_back) {
+    auto const where = lane_for("n");
+    it->release(take(where), now);
+    settle_down();
+    EXPECT_EQ(store.size(), 1U) << "it is put aside";
+    it->abandon_lane(*where, now);
+    settle_down();
+    EXPECT_EQ(store.size(), 0U);
+    EXPECT_TRUE(it->idle());
+}
+
+}  // namespace
+}  // namespace holdfast::core
