@@ -33,6 +33,7 @@ function(holdfast_add_store)
 
     set(archive holdfast_store_${arg_NAME}_static)
     add_library(${archive} STATIC ${arg_SOURCES})
+    holdfast_precompile(${archive} <boost/container/small_vector.hpp>)
     target_link_libraries(${archive}
         PUBLIC holdfast_base holdfast_seam ${arg_LIBRARIES} ${links}
         PRIVATE holdfast_warnings)

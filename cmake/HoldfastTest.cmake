@@ -5,6 +5,7 @@
 #     [LABELS unit sanitize]      # the first part of the name is always a label
 #     [TIMEOUT 60]                # seconds
 #     [SHARDS 4]                  # as many ctest entries, each with its share of the cases
+#     [WORKS]                     # keeps a core busy; without it, it mostly waits, and others run beside it
 #     [SERIAL]                    # nothing else runs beside it: for tests that measure time
 #     [NO_MAIN]                   # the sources have a main() of their own
 #     [DEPENDS targets...]        # to be built before, such as holdfast_cli
@@ -29,7 +30,12 @@ set(HOLDFAST_TEST_ENVIRONMENT
     "TSAN_OPTIONS=set:halt_on_error=1:second_deadlock_stack=1:history_size=4:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 
 function(holdfast_set_test_properties test)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;WORKS" "TIMEOUT" "LABELS;ENVIRONMENT")
+    # tools/test runs twice as many at a time as there are cores; whoever works counts for two.
+    set(weight 1)
+    if(arg_WORKS)
+        set(weight 2)
+    endif()
     set(modifications ${HOLDFAST_TEST_ENVIRONMENT})
     foreach(setting IN LISTS arg_ENVIRONMENT)
         string(REGEX REPLACE "^([^=]+)=(.*)$" "\\1=set:\\2" setting "${setting}")
@@ -39,11 +45,12 @@ function(holdfast_set_test_properties test)
         LABELS "${arg_LABELS}"
         TIMEOUT ${arg_TIMEOUT}
         RUN_SERIAL ${arg_SERIAL}
+        PROCESSORS ${weight}
         ENVIRONMENT_MODIFICATION "${modifications}")
 endfunction()
 
 function(holdfast_add_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;NO_MAIN" "NAME;TIMEOUT;SHARDS"
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;NO_MAIN" "NAME;TIMEOUT;SHARDS"
         "SOURCES;LIBS;LABELS;DEPENDS;ARGS;ENVIRONMENT")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
         message(FATAL_ERROR "holdfast_add_test(${arg_NAME}): bad arguments ${arg_UNPARSED_ARGUMENTS}")
@@ -60,6 +67,10 @@ function(holdfast_add_test)
 
     string(REPLACE "." "_" target "${arg_NAME}")
     add_executable(${target} ${arg_SOURCES})
+    list(LENGTH arg_SOURCES sources)
+    if(sources GREATER 3) # for fewer it costs more than it saves
+        holdfast_precompile(${target} <gtest/gtest.h>)
+    endif()
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
     target_link_libraries(${target} PRIVATE ${arg_LIBS} holdfast_warnings)
@@ -79,10 +90,12 @@ function(holdfast_add_test)
     if(NOT arg_SHARDS)
         set(arg_SHARDS 1)
     endif()
-    set(serial "")
-    if(arg_SERIAL)
-        set(serial SERIAL)
-    endif()
+    set(how "")
+    foreach(word SERIAL WORKS)
+        if(arg_${word})
+            list(APPEND how ${word})
+        endif()
+    endforeach()
     foreach(shard RANGE 1 ${arg_SHARDS})
         set(test ${arg_NAME})
         set(sharding "")
@@ -92,24 +105,26 @@ function(holdfast_add_test)
             set(sharding GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
         endif()
         add_test(NAME ${test} COMMAND ${target} ${arg_ARGS})
-        holdfast_set_test_properties(${test} ${serial} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
+        holdfast_set_test_properties(${test} ${how} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
             ENVIRONMENT ${sharding} ${arg_ENVIRONMENT})
     endforeach()
 endfunction()
 
-# holdfast_add_script_test(NAME style.includes COMMAND program arguments... [LABELS ...] [TIMEOUT 60] [SERIAL])
+# holdfast_add_script_test(NAME style.includes COMMAND program arguments... [LABELS ...] [TIMEOUT 60] [WORKS] [SERIAL])
 # defines a test that is a script.
 function(holdfast_add_script_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60)
     endif()
     string(REGEX REPLACE "\\..*" "" kind "${arg_NAME}")
-    set(serial "")
-    if(arg_SERIAL)
-        set(serial SERIAL)
-    endif()
+    set(how "")
+    foreach(word SERIAL WORKS)
+        if(arg_${word})
+            list(APPEND how ${word})
+        endif()
+    endforeach()
     add_test(NAME ${arg_NAME} COMMAND ${arg_COMMAND})
-    holdfast_set_test_properties(${arg_NAME} ${serial} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ${kind}
+    holdfast_set_test_properties(${arg_NAME} ${how} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ${kind}
         ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()
