@@ -29,7 +29,8 @@ struct lock_options {
     /// lease unless `lease::renew()` is called.
     bool renew{true};
 
-    /// How often to renew; a third of the lease unless given. Must be shorter than the lease.
+    /// How often to renew; a third of the lease (less the grace) unless given. Must leave time for the
+    /// answer: at most nine tenths of what lies between a renewal and the moment of loss.
     std::optional<std::chrono::milliseconds> renew_every{};
 
     /// The longest time one hold may last, renewals or not; then it is lost and released.
@@ -38,7 +39,8 @@ struct lock_options {
     /// An earlier release keeps the name taken until this much time has passed since the grant.
     std::optional<std::chrono::milliseconds> min_hold{};
 
-    /// How much before the deadline `lost()` fires, so that work can be wound up in time.
+    /// How much before the deadline `lost()` fires, so that work can be wound up in time. Must leave at
+    /// least 10 ms of the lease (less the margin, 1 % and 2 ms) in which the hold is held.
     std::chrono::milliseconds grace{0};
 
     ordering order{ordering::barging};
