@@ -26,7 +26,8 @@ public:
          std::shared_ptr<seam::identity const> self, base::instant patience);
 
     /// Within a transaction that may write: makes the tables where there are none, and voids what
-    /// was written by another clock. Throws `fault` while somebody else lives by another clock.
+    /// was written by another clock, unless somebody lives who proves that it is ours under another
+    /// boot id. Throws `fault` while somebody else lives by another clock.
     void settle_clock(clock_identity const& here, seam::store_time now);
 
     /// Begins a transaction, and makes all that is read in it fresh. Waits until `patience`.

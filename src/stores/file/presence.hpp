@@ -28,6 +28,13 @@ public:
     /// counts as no.
     [[nodiscard]] bool vacant(std::int64_t slot) const noexcept;
 
+    /// Whether somebody else has the byte, which proves that a process of this boot is there. Doubt
+    /// counts as no.
+    [[nodiscard]] bool occupied(std::int64_t slot) const noexcept;
+
+    /// Unlocks our byte: we never became the client whom it would show to be alive.
+    void give_up() noexcept;
+
     /// Whether `path` still names this file.
     [[nodiscard]] bool is_at(char const* path) const noexcept;
 

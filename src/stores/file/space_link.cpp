@@ -40,6 +40,7 @@ void space::connect(base::instant patience) {
 void space::join(link& its, base::instant patience) {
     auto const here = clock_identity::here();
     auto const now = its.begin(patience);
+    bool const known = alive_->slot() >= 0;  // in the file already, by a row with our byte
     std::vector<std::int64_t> rings;
     bool heard = false;
     try {
@@ -57,6 +58,8 @@ void space::join(link& its, base::instant patience) {
         its.ledger.flush();
         its.file.commit();
     } catch (...) {
+        // While nobody else can look: it would speak for whoever had the byte before.
+        if (!known) alive_->give_up();
         its.file.rollback();
         throw;
     }
