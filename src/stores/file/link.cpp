@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include "stores/file/second_name.hpp"
+
 namespace holdfast::stores::file {
 
 seam::store_time store_now() noexcept {
@@ -65,6 +67,7 @@ bool link::displaced(base::instant now) {
     constexpr auto often_enough = std::chrono::milliseconds{250};
     if (now - looked_ < often_enough) return false;
     looked_ = now;
+    require_one_name(where.path());
     auto const log = inode_of(log_path_);
     auto const index = inode_of(index_path_);
     if (log_ == inode{}) std::tie(log_, index_) = std::pair{log, index};

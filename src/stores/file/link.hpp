@@ -34,7 +34,9 @@ public:
     seam::store_time begin(base::instant patience);
 
     /// Whether the file, or a companion that SQLite or we rely on, is no longer where it was: some
-    /// processes would use one file and some another. The companions are looked at now and then.
+    /// processes would use one file and some another. The companions are looked at now and then, and
+    /// so is whether the file has got a second name: then it throws `fault`. Holds are not void by
+    /// that, since nobody can begin to use either name; nobody can renew them either.
     [[nodiscard]] bool displaced(base::instant now);
 
     location where;

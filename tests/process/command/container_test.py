@@ -1,5 +1,6 @@
 """Containers that share a directory, as far as a mount namespace makes one."""
 
+import os
 import sqlite3
 import subprocess
 
@@ -48,6 +49,44 @@ class Containers(sandbox.Sandbox):
         self.let_go(keeper)
         self.assertEqual(self.run_to_end("run", "--no-wait", "x", "--", "true")[0], 75)
         self.let_go(first)
+
+    def test_a_file_that_is_mounted_alone_is_refused(self):
+        """As with `docker -v a.db:/b.db` or a subPath of Kubernetes: the companions would not be shared."""
+        if not may_mount():
+            return  # the unit tests of the file store ask with a mount that is made up
+        first = self.hold()
+        other = self.path("other.db")
+        other.touch(mode=0o600)
+        before = self.in_container((self.database, other))
+        status, _, stderr = self.run_to_end("--store", f"file:{other}", "run", "--no-wait", "x", "--", "true",
+                                            before=before)
+        self.assertEqual(status, 64, stderr)
+        self.assertRegex(stderr, "mounted alone.*share the directory")
+        self.let_go(first)
+
+    def test_a_directory_that_is_mounted_is_shared(self):
+        if not may_mount():
+            return
+        first = self.hold()
+        self.path("elsewhere").mkdir()
+        before = self.in_container((self.folder, self.path("elsewhere")))
+        there = f"file:{self.path('elsewhere')}/locks.db"
+        self.assertEqual(self.run_to_end("--store", there, "run", "--no-wait", "x", "--", "true", before=before)[0], 75)
+        self.let_go(first)
+        self.assertEqual(self.run_to_end("--store", there, "run", "--no-wait", "x", "--", "true", before=before)[0], 0)
+
+    def test_a_hard_link_is_refused(self):
+        first = self.hold("x", "--lease", "3s")
+        other = self.path("other.db")
+        os.link(self.database, other)
+        for path in (other, self.database):
+            status, _, stderr = self.run_to_end("--store", f"file:{path}", "run", "--no-wait", "x", "--", "true")
+            self.assertEqual(status, 64, stderr)
+            self.assertRegex(stderr, "hard link.*share the directory")
+        # The one who was there before cannot renew any more, and is ended in time.
+        self.assertEqual(first.wait(sandbox.PATIENCE), 76)
+        other.unlink()
+        self.assertEqual(self.run_to_end("run", "--wait", "20s", "x", "--", "true")[0], 0)
 
 
 if __name__ == "__main__":
