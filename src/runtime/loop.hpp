@@ -89,6 +89,9 @@ public:
     [[nodiscard]] core::metrics counters();
     [[nodiscard]] bool has_fast_lanes() const noexcept { return engine_.abilities().parks; }
 
+    /// See seam::store::presence.
+    [[nodiscard]] base::descriptor presence() noexcept { return store_->presence(); }
+
     /// Ends all calls, settles all claims for at most `patience`, joins the threads. Once.
     void close(std::chrono::nanoseconds patience) noexcept;
 

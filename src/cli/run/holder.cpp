@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/presence.hpp>
 
 #include "duration.hpp"
 #include "exit_status.hpp"
@@ -54,7 +55,8 @@ void acquire_and_keep(holder_task& task) {
         client.close();
         return;
     }
-    hold_watch watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease)};
+    hold_watch watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease),
+                     owned_descriptor{detail::share_presence(client)}};
     watch.run();
     watch.report();
     if (watch.confirmed()) client.close();
@@ -63,6 +65,7 @@ void acquire_and_keep(holder_task& task) {
 }  // namespace
 
 void run_holder(holder_task task) noexcept {
+    task.death.keep_writing_end();
     detach(task.supervisor);
     ::mallopt(M_ARENA_MAX, 1);  // to make one for each thread takes longer than all they do with it
     int status = exit_status::success;

@@ -45,6 +45,10 @@ bool presence::occupied(std::int64_t slot) const noexcept {
     return file_ && ::fcntl(file_.get(), F_OFD_GETLK, &byte) == 0 && byte.l_type != F_UNLCK;
 }
 
+base::descriptor presence::share() const noexcept {
+    return base::descriptor{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
+}
+
 void presence::give_up() noexcept {
     if (slot_ < 0) return;
     auto byte = byte_of(slot_, F_UNLCK);

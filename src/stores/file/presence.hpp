@@ -38,6 +38,9 @@ public:
     /// Whether `path` still names this file.
     [[nodiscard]] bool is_at(char const* path) const noexcept;
 
+    /// Another descriptor of the open file: the byte stays locked until it is closed as well.
+    [[nodiscard]] base::descriptor share() const noexcept;
+
     /// Gives the byte up by closing the file. In the child of a fork this closes the child's copy
     /// only: the parent keeps its byte, and no longer depends on the child.
     void abandon() noexcept { file_.reset(); }

@@ -122,6 +122,11 @@ void space::leave() noexcept {
     unlock(guard);
 }
 
+base::descriptor space::share_presence() noexcept {
+    std::lock_guard const guard{mutex_};
+    return alive_ && !abandoned_ ? alive_->share() : base::descriptor{};
+}
+
 sqlite3* space::part() noexcept {
     abandoned_ = true;
     if (alive_) alive_->abandon();
