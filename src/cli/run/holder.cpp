@@ -3,6 +3,7 @@
 #include <csignal>
 #include <exception>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -19,6 +20,7 @@
 #include "run/acquisition.hpp"
 #include "run/hold_watch.hpp"
 #include "store_choice.hpp"
+#include "store_paths.hpp"
 
 namespace holdfast::cli {
 
@@ -55,7 +57,8 @@ void acquire_and_keep(holder_task& task) {
         client.close();
         return;
     }
-    hold_watch watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease),
+    auto store = with_option(with_absolute_paths(client.url()), task.plan.store_lease);
+    hold_watch watch{task, *outcome.lease, std::move(store),
                      owned_descriptor{detail::share_presence(client)}};
     watch.run();
     watch.report();

@@ -11,7 +11,7 @@ namespace holdfast::cli {
 
 namespace {
 constexpr std::size_t header_size = 1 + sizeof(std::uint64_t);
-constexpr std::size_t longest_text = 4096;
+constexpr std::size_t longest_text = 65536;  // a URL of long paths, every byte encoded
 using buffer = std::array<char, header_size + longest_text>;
 
 struct control_buffer {
