@@ -10,7 +10,7 @@ import sys
 import loss_test
 import sandbox
 
-LEASE = 6  # seconds
+LEASE = 10  # seconds: long enough for a slow machine to look before it ends
 
 # Says at its start who of these processes is still there. A shell, because it starts quickly.
 WITNESS = r"""
@@ -137,7 +137,7 @@ class Killed(loss_test.Stubborn):
         self.assertEqual(self.process.wait(sandbox.PATIENCE), 76)
 
     def test_holder_killed_and_the_loss_ignored(self):
-        process = self.start("run", "--lease", "3s", "--on-lost", "ignore", "x", "--", "sh", "-c",
+        process = self.start("run", "--lease", f"{LEASE}s", "--on-lost", "ignore", "x", "--", "sh", "-c",
                              "echo ready; read line; echo survived")
         self.assertEqual(process.stdout.readline(), "ready\n")
         kill(self.show()["holders"][0]["pid"])
