@@ -1,5 +1,6 @@
 """The command on a real server, where nothing but the lease frees the name of a holder that was killed: so none is."""
 
+import os
 import pathlib
 import signal
 import sys
@@ -73,6 +74,19 @@ class ManySignals(OnRedis):
             return process.poll() is not None
         sandbox.until(ended, "it ends", patience=5)
         self.assertGreater(time.monotonic() - begin, 0.9)
+
+
+class Killed(OnRedis):
+    def test_both_processes(self):
+        """Nobody of ours is left: the system ends what takes no notice of TERM, inside the lease."""
+        script = 'trap "" TERM; sh -c "while sleep 0.05; do :; done" & echo "$$ $!"; while sleep 0.05; do :; done'
+        process = self.start("run", "x", "--", "sh", "-c", script)
+        group = [int(pid) for pid in process.stdout.readline().split()]
+        holder = self.show()["holders"][0]["pid"]
+        os.kill(process.pid, signal.SIGKILL)
+        os.kill(holder, signal.SIGKILL)
+        sandbox.until(lambda: not any(map(sandbox.is_alive, group)), "the group is gone")
+        self.assertEqual(len(self.show()["holders"]), 1)  # the server knows of no death: the lease counts
 
 
 class Passwords(sandbox.Sandbox):
