@@ -24,6 +24,9 @@ public:
     explicit operator bool() const noexcept { return number_ >= 0; }
     [[nodiscard]] int get() const noexcept { return number_; }
 
+    /// Leaves the closing to the caller.
+    [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+
     void reset() noexcept {
         if (number_ >= 0) ::close(std::exchange(number_, -1));
     }

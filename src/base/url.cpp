@@ -164,7 +164,7 @@ std::string url::shown() const {
     out += encode(path, "/:!$'()*+,;= " + at);
     char separator = '?';
     for (auto const& [key, value] : options) {
-        if (key.find("password") != std::string::npos) continue;
+        if (key.find("password") != std::string::npos && key != "passwordfile") continue;
         out += separator + encode(key, "") + "=" + encode(value, "/:!$'()*+,; " + at);
         separator = '&';
     }

@@ -91,6 +91,9 @@ public:
     [[nodiscard]] core::metrics counters();
     [[nodiscard]] bool has_fast_lanes() const noexcept { return engine_.abilities().parks; }
 
+    /// See seam::store::presence.
+    [[nodiscard]] base::descriptor presence() noexcept { return store_->presence(); }
+
     /// Ends all calls, settles all claims, joins the threads. Once. Takes `patience` at most, and what a
     /// request that cannot be interrupted takes.
     void close(std::chrono::nanoseconds patience) noexcept;

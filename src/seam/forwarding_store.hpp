@@ -20,6 +20,7 @@ public:
     void interrupt() noexcept override { inner_->interrupt(); }
     void shut() noexcept override { inner_->shut(); }
     void abandon_in_child() noexcept override { inner_->abandon_in_child(); }
+    [[nodiscard]] base::descriptor presence() noexcept override { return inner_->presence(); }
 
 protected:
     [[nodiscard]] store& inner() noexcept { return *inner_; }

@@ -11,6 +11,7 @@
 #include <holdfast/options.hpp>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/url.hpp"
 #include "seam/notice.hpp"
 
@@ -84,6 +85,11 @@ public:
     /// In the child of a fork: give up descriptors that would keep the parent's presence alive,
     /// and nothing else. Called once, with no other thread alive.
     virtual void abandon_in_child() noexcept {}
+
+    /// A descriptor for others who use this client's holds: as long as one of its copies is open, in
+    /// whatever process, the store does not take the client for dead, and the holds end with their
+    /// leases only. Empty where a store knows of no death but by leases. From any thread.
+    [[nodiscard]] virtual base::descriptor presence() noexcept { return {}; }
 };
 
 /// What a store needs to begin.

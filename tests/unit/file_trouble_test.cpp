@@ -11,6 +11,7 @@
 
 #include "stores/file/fault.hpp"
 #include "stores/file/location.hpp"
+#include "stores/file/second_name.hpp"
 #include "stores/file/settings.hpp"
 #include "unit/file_fixture.hpp"
 
@@ -124,6 +125,60 @@ TEST_F(file_trouble, a_symbolic_link_is_not_followed) {
     std::filesystem::create_symlink(directory / "elsewhere", directory / "third.db-live");
     expect(error_at("file:" + (directory / "third.db")), errc::access_denied,
            directory / "third.db-live", "remove it");
+}
+
+// Each name has companions of its own: two that use two names would not see each other.
+TEST_F(file_trouble, a_file_with_two_names) {
+    EXPECT_FALSE(error_at(url));
+    auto const other = directory / "other.db";
+    std::filesystem::create_hard_link(path, other);
+    expect(error_at(url), errc::bad_url, path, "share the directory");
+    expect(error_at("file:" + other), errc::bad_url, other, "hard link");
+    EXPECT_FALSE(std::filesystem::exists(other + "-live"));
+    std::filesystem::remove(other);
+    EXPECT_FALSE(error_at(url));
+}
+
+TEST_F(file_trouble, a_second_name_is_noticed_while_the_file_is_in_use) {
+    auto const other = directory / "other.db";
+    peer mine{url};
+    auto const held = mine.claim("x");
+    ASSERT_TRUE(is_granted(mine.submit(held)));
+    std::filesystem::create_hard_link(path, other);
+    auto const end = base::boot_clock::now() + long_enough;
+    base::error error;
+    while (!error && base::boot_clock::now() < end)
+        error = error_of(mine.send(seam::renew{{{held, 30s}}}));
+    expect(error, errc::bad_url, path, "share the directory");
+    EXPECT_FALSE(is_granted(mine.submit(mine.claim("y"))));
+    // Nobody could use either name meanwhile: what was held still is.
+    std::filesystem::remove(other);
+    EXPECT_EQ(mine.renew(held).now, seam::renewal::status::alive);
+    peer second{url};
+    EXPECT_TRUE(is_refused(second.submit(second.claim("x")), seam::refusal::busy));
+}
+
+TEST_F(file_trouble, mounts_of_a_file_alone) {
+    using namespace stores::file;
+    EXPECT_FALSE(error_at(url));
+    auto const root = [](int, char const*, int, unsigned, struct statx* out) {
+        *out = {};
+        out->stx_nlink = 1;
+        out->stx_attributes_mask = STATX_ATTR_MOUNT_ROOT;
+        out->stx_attributes = STATX_ATTR_MOUNT_ROOT;
+        return 0;
+    };
+    EXPECT_EQ(find_second_name(path, root), second_name::mount);
+    // A kernel that does not tell: the mounts of a file and of its directory are compared.
+    auto const silent = [](int, char const*, int, unsigned, struct statx* out) {
+        *out = {};
+        out->stx_nlink = 1;
+        return 0;
+    };
+    EXPECT_EQ(find_second_name(path, silent), second_name::none);
+    EXPECT_EQ(find_second_name("/proc/version", silent), second_name::none);
+    EXPECT_EQ(find_second_name("/proc", silent), second_name::mount);
+    EXPECT_EQ(find_second_name(path), second_name::none);
 }
 
 TEST_F(file_trouble, a_file_that_everybody_can_write) {

@@ -83,6 +83,9 @@ TEST(url, no_password_is_ever_shown) {
     auto const it =
         url::parse("redis://me:secret@h:1/0?password=secret2&sentinel_password=secret3&a=b");
     EXPECT_EQ(it.shown(), "redis://me@h:1/0?a=b");
+    // The place of one is no secret, and without it the URL would not lead to the store.
+    EXPECT_EQ(url::parse("redis://h?passwordfile=/run/word").shown(),
+              "redis://h?passwordfile=/run/word");
     EXPECT_EQ(refused("redis://me:secret@h:bad").find("secret"), std::string::npos);
     EXPECT_EQ(refused("redis://me:sec%zz@h").find("sec%"), std::string::npos);
 }

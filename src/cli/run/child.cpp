@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -21,9 +22,26 @@ struct launch {
     char* const* environment;
     shared_page& page;
     signal_inbox const& signals;
+    hold_ties const& ties;
     int terminal;
     pid_t parent;
 };
+
+// Leaves the command a copy, out of the way of the numbers that scripts use. Numbers from 64 on would
+// cost every process a larger table.
+void pass_on(int descriptor) noexcept {
+    constexpr int lowest = 60;
+    if (descriptor < 0 || ::fcntl(descriptor, F_DUPFD, lowest) >= 0) return;
+    [[maybe_unused]] int const anywhere = ::dup(descriptor);
+}
+
+// False when the holder is dead already.
+bool tie_to_hold(hold_ties const& ties) noexcept {
+    pass_on(ties.presence);
+    if (ties.death == nullptr) return true;
+    pass_on(ties.death->reading_end());
+    return ties.death->arm(::getpid());
+}
 
 // Runs in the memory of the parent, which stands still meanwhile: system calls only.
 [[noreturn]] void become(launch const& launch) noexcept {
@@ -33,7 +51,8 @@ struct launch {
     // have looked already.
     if (launch.page.abandoned.load() || launch.page.kill_at.load() != 0)
         ::_exit(exit_status::system);
-    // The last resort, for the case that both of them are killed at once.
+    if (!tie_to_hold(launch.ties)) ::_exit(exit_status::system);
+    // For a command that closes what it was given, when both of them are killed at once.
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != launch.parent) ::_exit(exit_status::system);
     if (launch.terminal >= 0) ::tcsetpgrp(launch.terminal, ::getpid());
@@ -72,12 +91,13 @@ std::vector<std::string> merged(child_environment const& environment) {
 }  // namespace
 
 pid_t start_child(std::vector<std::string> const& program, child_environment const& environment,
-                  shared_page& page, signal_inbox const& signals, int terminal) {
+                  shared_page& page, signal_inbox const& signals, hold_ties const& ties,
+                  int terminal) {
     auto words = program;
     auto variables = merged(environment);
     auto const argv = pointers(words);
     auto const envp = pointers(variables);
-    launch const launch{argv.data(), envp.data(), page, signals, terminal, ::getpid()};
+    launch const launch{argv.data(), envp.data(), page, signals, ties, terminal, ::getpid()};
     // vfork: copies no page tables, and returns only when the command runs or has failed to.
     pid_t const child = ::vfork();
     if (child == 0) become(launch);

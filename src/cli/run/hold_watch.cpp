@@ -15,10 +15,12 @@ namespace holdfast::cli {
 
 using namespace std::chrono_literals;
 
-hold_watch::hold_watch(holder_task& task, lease& lease, std::string shown_store)
+hold_watch::hold_watch(holder_task& task, lease& lease, std::string shown_store,
+                       owned_descriptor presence)
     : task_{task},
       lease_{lease},
       shown_store_{std::move(shown_store)},
+      presence_{std::move(presence)},
       enforcer_{task.page, task.plan.grace},
       lost_event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
     if (task.plan.max_hold) last_ = boot_clock::now() + *task.plan.max_hold;
@@ -28,7 +30,7 @@ void hold_watch::run() {
     int const event = lost_event_.get();
     std::stop_callback const when_lost{lease_.lost(), [event] { ::eventfd_write(event, 1); }};
     look_at_lease();
-    task_.line.send({message_kind::granted, lease_.token(), shown_store_});
+    task_.line.send({message_kind::granted, lease_.token(), shown_store_, std::move(presence_)});
     while (!is_over()) {
         timer_.arm(next_look());
         std::array<pollfd, 4> sources{

@@ -14,7 +14,8 @@ namespace holdfast::cli {
 
 class hold_watch {
 public:
-    hold_watch(holder_task& task, lease& lease, std::string shown_store);
+    /// `presence` is for the supervisor and the command.
+    hold_watch(holder_task& task, lease& lease, std::string shown_store, owned_descriptor presence);
 
     /// Returns when the name was given back and nothing of the command is left to end.
     void run();
@@ -38,6 +39,7 @@ private:
     holder_task& task_;
     lease& lease_;
     std::string shown_store_;
+    owned_descriptor presence_;
     enforcer enforcer_;
     boot_timer timer_;
     owned_descriptor lost_event_;

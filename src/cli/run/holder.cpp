@@ -3,6 +3,7 @@
 #include <csignal>
 #include <exception>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -12,12 +13,14 @@
 #include <fmt/format.h>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/presence.hpp>
 
 #include "duration.hpp"
 #include "exit_status.hpp"
 #include "run/acquisition.hpp"
 #include "run/hold_watch.hpp"
 #include "store_choice.hpp"
+#include "store_paths.hpp"
 
 namespace holdfast::cli {
 
@@ -54,7 +57,9 @@ void acquire_and_keep(holder_task& task) {
         client.close();
         return;
     }
-    hold_watch watch{task, *outcome.lease, with_option(client.url(), task.plan.store_lease)};
+    auto store = with_option(with_absolute_paths(client.url()), task.plan.store_lease);
+    hold_watch watch{task, *outcome.lease, std::move(store),
+                     owned_descriptor{detail::share_presence(client)}};
     watch.run();
     watch.report();
     if (watch.confirmed()) client.close();
@@ -63,6 +68,7 @@ void acquire_and_keep(holder_task& task) {
 }  // namespace
 
 void run_holder(holder_task task) noexcept {
+    task.death.keep_writing_end();
     detach(task.supervisor);
     ::mallopt(M_ARENA_MAX, 1);  // to make one for each thread takes longer than all they do with it
     int status = exit_status::success;

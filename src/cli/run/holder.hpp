@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include "run/death_signal.hpp"
 #include "run/link.hpp"
 #include "run/plan.hpp"
 #include "run/shared_page.hpp"
@@ -15,6 +16,7 @@ struct holder_task {
     shared_page& page;
     signal_inbox& signals;
     link line;
+    death_signal& death;
     pid_t supervisor;
     bool narrate;  ///< somebody watches: say who is waited for
 };

@@ -13,7 +13,7 @@ namespace holdfast::cli {
 enum class message_kind : std::uint8_t {
     // from the holder
     waiting,   ///< text: who is waited for
-    granted,   ///< number: the token; text: the store's URL without its password
+    granted,   ///< number: the token; text: the store's URL without its password; presence
     failed,    ///< number: the exit status; text: what to say, if anything
     lost,      ///< text: why
     released,  ///< number: a `hold_end`; text: what to say, if anything
@@ -29,6 +29,8 @@ struct message {
     message_kind kind{};
     std::uint64_t number{0};
     std::string text{};
+    owned_descriptor
+        presence{};  ///< see detail::share_presence; none where the store knows of none
 };
 
 class link {

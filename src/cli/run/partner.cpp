@@ -26,7 +26,9 @@ void partner::dismiss(message_kind kind) noexcept {
 }
 
 void partner::hasten() noexcept {
-    if (dismissed_ && boot_clock::now() >= *dismissed_ + undisturbed) signal(SIGKILL);
+    if (!dismissed_ || boot_clock::now() < *dismissed_ + undisturbed) return;
+    hastened_ = true;
+    signal(SIGKILL);
 }
 
 void partner::join(signal_inbox& signals) noexcept {

@@ -27,6 +27,7 @@ public:
     /// process, but not within its first moments: one wish to end us often comes as several signals,
     /// as from timeout(1), which signals us and our group, and a killed holder leaves the name taken.
     void hasten() noexcept;
+    [[nodiscard]] bool was_hastened() const noexcept { return hastened_; }
 
     /// Waits until the process is gone. Signals that would end us hasten it.
     void join(signal_inbox& signals) noexcept;
@@ -37,6 +38,7 @@ private:
     pid_t pid_;
     link line_;
     std::optional<boot_clock::time_point> dismissed_{};
+    bool hastened_{false};
 };
 
 }  // namespace holdfast::cli

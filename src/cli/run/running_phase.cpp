@@ -69,8 +69,8 @@ void running_phase::take_message() {
     if (!message) {
         holder_alive_ = false;
         lost_ = true;
-        complain_of_loss(plan_, "the process that renews it was killed");
-        // No grace: a store may know at once that the holder is gone, and grant to the next.
+        complain_of_loss(plan_, holder_killed);
+        // No grace: the system has done it already, unless it could not.
         if (plan_.on_lost != loss_policy::ignore) enforcer_.kill();
     } else if (message->kind == message_kind::lost) {
         lost_ = true;

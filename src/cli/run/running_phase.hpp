@@ -19,6 +19,9 @@ struct ending {
     bool lost{false};  ///< the hold ended first
 };
 
+/// Why the hold is lost when the holder is.
+inline constexpr std::string_view holder_killed = "the process that renews it was killed";
+
 /// Says on stderr that the hold is lost.
 void complain_of_loss(run_plan const& plan, std::string_view why);
 

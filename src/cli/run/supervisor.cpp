@@ -23,15 +23,17 @@ namespace holdfast::cli {
 
 namespace {
 
-partner start_holder(run_plan const& plan, shared_page& page, signal_inbox& signals, bool narrate) {
+partner start_holder(run_plan const& plan, shared_page& page, signal_inbox& signals,
+                     death_signal& death, bool narrate) {
     auto [ours, theirs] = make_link();
     pid_t const supervisor = ::getpid();
     pid_t const pid = ::fork();
     if (pid < 0) throw std::system_error{errno, std::generic_category(), "cannot start a process"};
     if (pid == 0) {
         { auto const closed = std::move(ours); }  // or we would not see the supervisor's end
-        run_holder({plan, page, signals, std::move(theirs), supervisor, narrate});
+        run_holder({plan, page, signals, std::move(theirs), death, supervisor, narrate});
     }
+    death.keep_reading_end();
     return {pid, std::move(ours)};
 }
 
@@ -47,7 +49,10 @@ bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals, boo
             if (ends_a_process(*signal)) holder.hasten();
         if (sources[0].revents == 0) continue;
         auto const message = holder.line().receive();
-        if (!message) return false;
+        if (!message) {
+            if (!told && !holder.was_hastened()) complain_of_loss(plan, holder_killed);
+            return false;
+        }
         // It may have come while we were stopped, and the command have ended first.
         if (message->kind == message_kind::lost) {
             complain_of_loss(plan, message->text);
@@ -77,7 +82,8 @@ int supervisor::run() {
     shared_memory const memory;
     foreground terminal;
     wait_line line{!plan_.quiet};
-    auto holder = start_holder(plan_, memory.page(), signals, line.is_on());
+    death_signal death;
+    auto holder = start_holder(plan_, memory.page(), signals, death, line.is_on());
 
     auto const outcome = waiting_phase{holder, signals, terminal, line}.run();
     if (auto const* refused = std::get_if<refusal>(&outcome)) {
@@ -94,9 +100,12 @@ int supervisor::run() {
     }
     child_environment const environment{plan_.name, std::to_string(granted.token), granted.store,
                                         plan_.value};
+    bool const ends = plan_.on_lost != loss_policy::ignore;
     pid_t const child = start_child(plan_.program, environment, memory.page(), signals,
+                                    hold_ties{ends ? &death : nullptr, granted.presence.get()},
                                     terminal.is_ours() ? terminal.descriptor() : -1);
     auto const end = running_phase{plan_, holder, signals, terminal, memory.page(), child}.run();
+    death.disarm();
     bool const in_time = give_back(plan_, holder, signals, end.lost);
     holder.join(signals);
     return report(plan_, memory.page(), end, in_time);

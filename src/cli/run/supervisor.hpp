@@ -8,7 +8,9 @@ namespace holdfast::cli {
 /// `holdfast run` and `holdfast elect` are two processes. The supervisor is the shell's child: it has the terminal, the
 /// signals and the command, stops when the job is stopped, and knows nothing of stores. The holder
 /// has the lock, and renews it also while the job is stopped. Either ends the command when the other
-/// dies, so that no kill leaves a command behind that runs without its lock.
+/// dies, and the system does when the holder is dead and the supervisor stopped or dead too. The name
+/// stays taken meanwhile, on a store that could know of the death: supervisor and command keep the
+/// holder's presence.
 class supervisor {
 public:
     explicit supervisor(run_plan const& plan) noexcept : plan_{plan} {}

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <csignal>
+#include <utility>
 
 #include <poll.h>
 
@@ -19,7 +20,7 @@ std::variant<grant, refusal> waiting_phase::run() {
         if (sources[0].revents == 0) continue;
         if (auto outcome = take_message()) {
             line_.erase();
-            return *outcome;
+            return *std::move(outcome);
         }
     }
 }
@@ -49,7 +50,7 @@ void waiting_phase::suspend() {
 }
 
 std::optional<std::variant<grant, refusal>> waiting_phase::take_message() {
-    auto const message = holder_.line().receive();
+    auto message = holder_.line().receive();
     if (!message) {
         if (cancelled_by_ != 0) return refusal{exit_status::signalled(cancelled_by_)};
         line_.erase();
@@ -62,7 +63,8 @@ std::optional<std::variant<grant, refusal>> waiting_phase::take_message() {
         if (terminal_.is_ours() && cancelled_by_ == 0) line_.show(message->text);
         return {};
     case message_kind::granted:
-        if (cancelled_by_ == 0) return grant{message->number, message->text};
+        if (cancelled_by_ == 0)
+            return grant{message->number, std::move(message->text), std::move(message->presence)};
         holder_.dismiss(message_kind::done);
         return {};
     case message_kind::failed:

@@ -113,6 +113,17 @@ bool clients::others_alive() {
     return false;
 }
 
+bool clients::others_proven_alive() {
+    auto row = file_.query(all_clients);
+    while (row.next()) {
+        auto const slot = slot_in(row, 1);
+        if (row.as<seam::client_id>(0) != self_->id && slot && row.integer(2) == alive_.side() &&
+            alive_.occupied(*slot))
+            return true;
+    }
+    return false;
+}
+
 void clients::remove(seam::client_id client, bool with_notices) {
     auto const id = raw(client);
     seen_.erase(client);

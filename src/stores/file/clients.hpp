@@ -51,8 +51,12 @@ public:
     };
     [[nodiscard]] leavings belongings(seam::client_id client);
 
-    /// Whether anybody but us is alive.
+    /// Whether anybody but us may be alive: all who are not provably gone.
     [[nodiscard]] bool others_alive();
+
+    /// Whether anybody but us is provably alive, which also proves that the machine was not restarted
+    /// since that client came.
+    [[nodiscard]] bool others_proven_alive();
 
     /// Removes a client, and its notices if it has any. Its claims and watches are the books' affair.
     void remove(seam::client_id client, bool with_notices);

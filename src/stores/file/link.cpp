@@ -4,6 +4,8 @@
 
 #include <sys/stat.h>
 
+#include "stores/file/second_name.hpp"
+
 namespace holdfast::stores::file {
 
 seam::store_time store_now() noexcept {
@@ -35,12 +37,16 @@ void link::settle_clock(clock_identity const& here, seam::store_time now) {
     if (is_blank(file)) return create_tables(file, here);
     auto const its = clock_of(file);
     if (its == here) return;
-    if (its.boot == here.boot && people.others_alive())
+    // A container may show a boot id of its own. Nobody's byte stays locked over a restart, so a locked
+    // one tells that it is the id that differs and not the boot.
+    bool const in_use =
+        its.boot == here.boot ? people.others_alive() : people.others_proven_alive();
+    if (!in_use) return begin_anew(file, here, now);
+    if (its.time_namespace != here.time_namespace)
         refuse(errc::unsupported,
                "the store file '" + where.path() +
                    "' is in use by processes of another time namespace, whose clock is not ours; "
                    "let all users of a file share one time namespace, or give each its own file");
-    begin_anew(file, here, now);
 }
 
 seam::store_time link::begin(base::instant patience) {
@@ -61,6 +67,7 @@ bool link::displaced(base::instant now) {
     constexpr auto often_enough = std::chrono::milliseconds{250};
     if (now - looked_ < often_enough) return false;
     looked_ = now;
+    require_one_name(where.path());
     auto const log = inode_of(log_path_);
     auto const index = inode_of(index_path_);
     if (log_ == inode{}) std::tie(log_, index_) = std::pair{log, index};

@@ -26,14 +26,17 @@ public:
          std::shared_ptr<seam::identity const> self, base::instant patience);
 
     /// Within a transaction that may write: makes the tables where there are none, and voids what
-    /// was written by another clock. Throws `fault` while somebody else lives by another clock.
+    /// was written by another clock, unless somebody lives who proves that it is ours under another
+    /// boot id. Throws `fault` while somebody else lives by another clock.
     void settle_clock(clock_identity const& here, seam::store_time now);
 
     /// Begins a transaction, and makes all that is read in it fresh. Waits until `patience`.
     seam::store_time begin(base::instant patience);
 
     /// Whether the file, or a companion that SQLite or we rely on, is no longer where it was: some
-    /// processes would use one file and some another. The companions are looked at now and then.
+    /// processes would use one file and some another. The companions are looked at now and then, and
+    /// so is whether the file has got a second name: then it throws `fault`. Holds are not void by
+    /// that, since nobody can begin to use either name; nobody can renew them either.
     [[nodiscard]] bool displaced(base::instant now);
 
     location where;

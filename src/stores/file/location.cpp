@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "stores/file/fault.hpp"
+#include "stores/file/second_name.hpp"
 
 namespace holdfast::stores::file {
 
@@ -150,6 +151,7 @@ location location::prepare(settings const& wanted, file_system_probe probe) {
     }
     require_type(out.path_, its);
     require_trust(out.path_, its);
+    require_one_name(out.path_);
     out.mode_ = its.st_mode & rights;
     out.owner_ = its.st_uid;
     out.group_ = its.st_gid;

@@ -19,7 +19,7 @@ using file_system_probe = int (*)(char const*, struct statfs*);
 /// The name of a file system that other machines may write to; empty for a local one.
 [[nodiscard]] std::string_view network_file_system(long type) noexcept;
 
-/// A store file that exists, is ours to use, and is named by a path without symbolic links.
+/// A store file that exists, is ours to use, and is named by one path only, without symbolic links.
 class location {
 public:
     /// Finds the file, or makes an empty one that only its owner can open. Throws a

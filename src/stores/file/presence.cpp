@@ -9,9 +9,9 @@ namespace holdfast::stores::file {
 
 namespace {
 
-struct flock byte_of(std::int64_t slot) noexcept {
+struct flock byte_of(std::int64_t slot, short type = F_WRLCK) noexcept {
     struct flock out {};  // l_pid must be 0 for locks of open files
-    out.l_type = F_WRLCK;
+    out.l_type = type;
     out.l_whence = SEEK_SET;
     out.l_start = slot;
     out.l_len = 1;
@@ -38,6 +38,22 @@ bool presence::take(std::int64_t slot) noexcept {
 bool presence::vacant(std::int64_t slot) const noexcept {
     auto byte = byte_of(slot);
     return file_ && ::fcntl(file_.get(), F_OFD_GETLK, &byte) == 0 && byte.l_type == F_UNLCK;
+}
+
+bool presence::occupied(std::int64_t slot) const noexcept {
+    auto byte = byte_of(slot);
+    return file_ && ::fcntl(file_.get(), F_OFD_GETLK, &byte) == 0 && byte.l_type != F_UNLCK;
+}
+
+base::descriptor presence::share() const noexcept {
+    return base::descriptor{::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0)};
+}
+
+void presence::give_up() noexcept {
+    if (slot_ < 0) return;
+    auto byte = byte_of(slot_, F_UNLCK);
+    ::fcntl(file_.get(), F_OFD_SETLK, &byte);
+    slot_ = -1;
 }
 
 bool presence::is_at(char const* path) const noexcept {

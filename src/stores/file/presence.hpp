@@ -28,8 +28,18 @@ public:
     /// counts as no.
     [[nodiscard]] bool vacant(std::int64_t slot) const noexcept;
 
+    /// Whether somebody else has the byte, which proves that a process of this boot is there. Doubt
+    /// counts as no.
+    [[nodiscard]] bool occupied(std::int64_t slot) const noexcept;
+
+    /// Unlocks our byte: we never became the client whom it would show to be alive.
+    void give_up() noexcept;
+
     /// Whether `path` still names this file.
     [[nodiscard]] bool is_at(char const* path) const noexcept;
+
+    /// Another descriptor of the open file: the byte stays locked until it is closed as well.
+    [[nodiscard]] base::descriptor share() const noexcept;
 
     /// Gives the byte up by closing the file. In the child of a fork this closes the child's copy
     /// only: the parent keeps its byte, and no longer depends on the child.

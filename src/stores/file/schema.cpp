@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/descriptor.hpp"
+#include "stores/file/numbers.hpp"
 
 namespace holdfast::stores::file {
 
@@ -188,14 +189,17 @@ void begin_anew(database& file, clock_identity const& clock, seam::store_time no
     constexpr std::int64_t limits_kept = std::chrono::microseconds{std::chrono::hours{24}}.count();
     auto const time = now.time_since_epoch().count();
     file.execute_script(
-        "DELETE FROM clients; DELETE FROM claims; DELETE FROM bars; DELETE FROM watches;"
-        "DELETE FROM notices;"
-        "DELETE FROM names WHERE cells = 0 AND keep_until = 0;");
+        "DELETE FROM clients; DELETE FROM bars; DELETE FROM watches; DELETE FROM notices;");
+    file.query("DELETE FROM claims WHERE kept = 0 OR began > ?1 OR expires <= ?1").with(time).run();
     file.query(
-            "UPDATE names SET used = 0, holders = 0, waiters = 0, fair_waiters = 0, shared = 0,"
-            " keep_until = CASE keep_until WHEN 0 THEN 0 ELSE ? END")
-        .with(time + limits_kept)
+            "UPDATE names SET waiters = 0, fair_waiters = 0,"
+            " (holders, used, shared) = (SELECT count(*),"
+            "  coalesce(sum(permits) FILTER (WHERE mode = ?1), 0), coalesce(max(mode = ?2), 0)"
+            "  FROM claims WHERE condition = names.condition AND name = names.name),"
+            " keep_until = CASE keep_until WHEN 0 THEN 0 ELSE ?3 END")
+        .with(raw(claim_mode::permits), raw(claim_mode::shared), time + limits_kept)
         .run();
+    file.execute_script("DELETE FROM names WHERE holders = 0 AND cells = 0 AND keep_until = 0;");
     file.query("UPDATE cells SET expires = ? + ttl").with(time).run();
     file.query("UPDATE state SET boot = ?, time_namespace = ?, watches = 0, counted = 0, swept = 0")
         .with(clock.boot, clock.time_namespace)

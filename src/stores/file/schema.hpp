@@ -33,7 +33,9 @@ void create_tables(database& file, clock_identity const& clock);
 
 /// Begins anew by another clock: nobody who held or waited under the former one is there any more.
 /// Cells and changed limits stay and their time to live begins again, since nobody knows how much
-/// of it has passed. Sequences go on. Within a transaction.
+/// of it has passed. A minimum hold stays where its times may be of the present clock, since the boot
+/// id may be all that differs; then not much more than that minimum can be left of it. Sequences go
+/// on. Within a transaction.
 void begin_anew(database& file, clock_identity const& clock, seam::store_time now);
 
 }  // namespace holdfast::stores::file

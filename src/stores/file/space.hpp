@@ -52,6 +52,9 @@ public:
     /// Ends our claims, takes our row away and closes the file. Nothing works afterwards.
     void leave() noexcept;
 
+    /// See seam::store::presence.
+    [[nodiscard]] base::descriptor share_presence() noexcept;
+
     /// In the child of a fork.
     void abandon() noexcept;
     [[nodiscard]] bool abandoned() const noexcept { return abandoned_; }

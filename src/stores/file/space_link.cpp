@@ -40,6 +40,7 @@ void space::connect(base::instant patience) {
 void space::join(link& its, base::instant patience) {
     auto const here = clock_identity::here();
     auto const now = its.begin(patience);
+    bool const known = alive_->slot() >= 0;  // in the file already, by a row with our byte
     std::vector<std::int64_t> rings;
     bool heard = false;
     try {
@@ -57,6 +58,8 @@ void space::join(link& its, base::instant patience) {
         its.ledger.flush();
         its.file.commit();
     } catch (...) {
+        // While nobody else can look: it would speak for whoever had the byte before.
+        if (!known) alive_->give_up();
         its.file.rollback();
         throw;
     }
@@ -117,6 +120,11 @@ void space::leave() noexcept {
     alive_.reset();
     waiting_.clear();
     unlock(guard);
+}
+
+base::descriptor space::share_presence() noexcept {
+    std::lock_guard const guard{mutex_};
+    return alive_ && !abandoned_ ? alive_->share() : base::descriptor{};
 }
 
 sqlite3* space::part() noexcept {

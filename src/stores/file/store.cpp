@@ -73,6 +73,7 @@ public:
         if (!space_.abandoned()) backlog_->clear();
     }
     void abandon_in_child() noexcept override { space_.abandon(); }
+    base::descriptor presence() noexcept override { return space_.share_presence(); }
 
 private:
     std::optional<seam::reply> try_now(seam::request const& what, base::instant give_up,

@@ -52,6 +52,27 @@ class Listing(sandbox.Sandbox):
                                        "HOLDFAST_TOKEN": self.show()["holders"][0]["token"]})
         self.let_go(holder)
 
+    def test_the_command_may_go_elsewhere(self):
+        """The store that it is told does not depend on where it is used."""
+        script = 'echo "$HOLDFAST_STORE"; cd / && exec "$0" show --json x'
+        for folder in ("plain", "a %41?b&c=@#", "ü"):
+            place = self.path(folder)
+            place.mkdir()
+            for store in ("file:locks.db", "file:./lo%63ks.db?timeout=3s"):
+                with self.subTest(folder=folder, store=store):
+                    status, stdout, stderr = self.run_to_end("--store", store, "run", "x", "--", "sh", "-c", script,
+                                                             sandbox.holdfast, cwd=place)
+                    self.assertEqual((status, stderr), (0, ""))
+                    told, shown = stdout.split("\n", 1)
+                    self.assertTrue(told.startswith("file:/"), told)
+                    self.assertEqual(told.endswith("?timeout=3s"), "?" in store)
+                    self.assertEqual(len(json.loads(shown)["holders"]), 1)
+        self.assertEqual(self.run_to_end("--store", "file:locks.db", "run", "x", "--", "sh", "-c",
+                                         'echo "$HOLDFAST_STORE"', cwd=self.folder)[1], f"file:{self.database}\n")
+        # A path that is none.
+        self.assertEqual(self.run_to_end("--store", "memory:locks", "run", "x", "--", "sh", "-c",
+                                         'echo "$HOLDFAST_STORE"')[1], "memory:locks\n")
+
     def test_names_are_harmless_on_screen(self):
         holder = self.hold("x", "--label", "a\x1b[31mb")
         self.assertNotIn("\x1b", self.run_to_end("list")[1] + self.run_to_end("show", "x")[1])

@@ -1,9 +1,11 @@
 """The command on a real server, where nothing but the lease frees the name of a holder that was killed: so none is."""
 
+import os
 import pathlib
 import signal
 import sys
 import time
+import urllib.parse
 
 import sandbox
 
@@ -72,6 +74,43 @@ class ManySignals(OnRedis):
             return process.poll() is not None
         sandbox.until(ended, "it ends", patience=5)
         self.assertGreater(time.monotonic() - begin, 0.9)
+
+
+class Killed(OnRedis):
+    def test_both_processes(self):
+        """Nobody of ours is left: the system ends what takes no notice of TERM, inside the lease."""
+        script = 'trap "" TERM; sh -c "while sleep 0.05; do :; done" & echo "$$ $!"; while sleep 0.05; do :; done'
+        process = self.start("run", "x", "--", "sh", "-c", script)
+        group = [int(pid) for pid in process.stdout.readline().split()]
+        holder = self.show()["holders"][0]["pid"]
+        os.kill(process.pid, signal.SIGKILL)
+        os.kill(holder, signal.SIGKILL)
+        sandbox.until(lambda: not any(map(sandbox.is_alive, group)), "the group is gone")
+        self.assertEqual(len(self.show()["holders"]), 1)  # the server knows of no death: the lease counts
+
+
+class Passwords(sandbox.Sandbox):
+    def setUp(self):
+        super().setUp()
+        self.server = server.Server("--requirepass", "secret")
+
+    def tearDown(self):
+        self.server.stop()
+        super().tearDown()
+
+    def test_the_command_can_use_the_store_too(self):
+        """The password file is named in full, and the password itself nowhere."""
+        folder = pathlib.Path(self.server.folder)
+        deep = "/".join(["%" * 200] * 12)  # longer than most things, when it is encoded
+        (folder / deep).mkdir(parents=True)
+        (folder / deep / "word").write_text("secret\n", encoding="utf-8")
+        word = urllib.parse.quote(f"{deep}/word")
+        script = 'env; cd / && exec "$0" show x'
+        status, stdout, stderr = self.run_to_end("--store", f"redis+unix:redis.sock?passwordfile={word}", "run", "x", "--",
+                                                 "sh", "-c", script, sandbox.holdfast, cwd=folder)
+        self.assertEqual((status, stderr), (0, ""))
+        self.assertIn(f"HOLDFAST_STORE=redis+unix:{folder}/redis.sock?passwordfile={folder}/{word}\n", stdout)
+        self.assertNotIn("secret", stdout)
 
 
 if __name__ == "__main__":

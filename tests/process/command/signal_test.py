@@ -1,6 +1,7 @@
 """Signals that are sent to holdfast, in both of its phases."""
 
 import os
+import re
 import signal
 import subprocess
 
@@ -118,9 +119,24 @@ class WhileRunning(sandbox.Sandbox):
         words = ["run", "x", "--", "sh", "-c", "tr a-z A-Z; echo error >&2"]
         self.assertEqual(self.run_to_end(*words, input="some\ntext\n"), (0, "SOME\nTEXT\n", "error\n"))
 
-    def test_no_descriptor_leaks_into_the_command(self):
-        status, stdout, _ = self.run_to_end("run", "x", "--", "ls", "/proc/self/fd", stdin=subprocess.DEVNULL)
-        self.assertEqual((status, stdout.split()), (0, ["0", "1", "2", "3"]))  # 3 is of ls itself
+    def inherited(self, *options):
+        """What the command has open, by its number, but for the standard streams and what ls itself opens."""
+        status, stdout, _ = self.run_to_end("run", *options, "x", "--", "ls", "-l", "/proc/self/fd",
+                                            stdin=subprocess.DEVNULL)
+        self.assertEqual(status, 0)
+        found = dict(re.findall(r" (\d+) -> (.*)", stdout))
+        for own in ("0", "1", "2", "3"):
+            del found[own]
+        return [found[number] for number in sorted(found, key=int)]
+
+    def test_what_the_command_inherits(self):
+        """What keeps the name taken while it lives, and what ends it when the holder dies."""
+        live, pipe = self.inherited()
+        self.assertEqual(live, f"{self.database}-live")
+        self.assertTrue(pipe.startswith("pipe:"), pipe)
+        self.assertEqual(self.inherited("--on-lost", "ignore"), [live])
+        self.environment["HOLDFAST_STORE"] = "memory:"
+        self.assertEqual([entry[:5] for entry in self.inherited()], ["pipe:"])
 
     def test_stopped_command_keeps_the_hold(self):
         process = self.start("run", "--lease", "2s", "x", "--", "sh", "-c", "echo $$; read line; exit 6")
