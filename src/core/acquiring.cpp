@@ -11,10 +11,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// A clock reading older than this is asked for anew, since its drift would eat the time in which
-// a submit may take effect.
-constexpr std::chrono::seconds oldest_clock{30};
-
 // The poll behind the notices of a store that does not hand over.
 constexpr milliseconds shortest_poll{10};
 constexpr milliseconds longest_poll{2'000};
@@ -29,7 +25,7 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     call.began = now;
     if (closed_) return complete(call, verdict::failed, {errc::closed, "the client is closed"});
     auto& its = *call.in;
-    if (its.now != nullptr && its.now->at == tenure::phase::parked &&
+    if (its.now != nullptr && its.now->at() == claim_phase::parked &&
         unpark(*its.now) == lane_state::free) {
         its.now->pass = judge_->next_pass(its.now->pass);
         if (may_pass(*its.now, now)) return give(*its.now, call, now);
@@ -40,11 +36,11 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
             its.offered = false;
             return give(*it, call, now);
         }
-        bool const answered = it->at == tenure::phase::held ||
-                              (it->at == tenure::phase::waiting && it->failures == 0);
+        bool const answered = it->at() == claim_phase::held ||
+                              (it->at() == claim_phase::waiting && it->failures == 0);
         if (!call.wait && answered && !its.offered) return complete(call, verdict::busy);
     }
-    if (auto const* const it = its.now; it != nullptr && it->at == tenure::phase::waiting)
+    if (auto const* const it = its.now; it != nullptr && it->at() == claim_phase::waiting)
         if (it->failures == 0) its.busy_at = now;  // the store has said so, and nothing else since
     its.calls.push_back(call);
     if (deadline != base::never) schedule(call, deadline);
@@ -64,8 +60,8 @@ void engine::withdraw(acquire_call& call, base::instant now) {
 
 void engine::on_deadline(acquire_call& call, base::instant now) {
     auto const* const it = call.in->now;
-    bool const answered = call.in->busy_at >= call.began || it->at == tenure::phase::held ||
-                          it->at == tenure::phase::confirming;
+    bool const answered = call.in->busy_at >= call.began || it->at() == claim_phase::held ||
+                          it->at() == claim_phase::confirming;
     auto const why = answered ? base::error{} : unreachable(*it);
     leave(call, now);
     complete(call, why ? verdict::failed : verdict::busy, why);
@@ -80,7 +76,7 @@ void engine::leave(acquire_call& call, base::instant now) {
     if (it == nullptr) return;
     if (its.offered && was_first) {
         offer(*it, now);
-    } else if (its.calls.empty() && it->at != tenure::phase::held) {
+    } else if (its.calls.empty() && it->at() != claim_phase::held) {
         abandon(*it, now);
     } else {
         reschedule(*it);
@@ -111,14 +107,14 @@ void engine::start(std::shared_ptr<line> const& its, base::instant now) {
 }
 
 void engine::submit(tenure& it, base::instant now) {
-    it.at = tenure::phase::submitting;
+    it.enter(claim_phase::submitting);
     it.in_store_line = false;
     it.attempting = false;
     it.try_at = it.renew_at = base::never;
     it.asking = true;
     if (it.silent_since == base::never) it.silent_since = now;
     it.answer_by = give_up_time(it, now);
-    if (fresh_clock(now, it.answer_by)) {
+    if (clock_.is_fresh(now, it.answer_by)) {
         send_submit(it, now);
     } else {
         await_clock(it, now);
@@ -126,27 +122,15 @@ void engine::submit(tenure& it, base::instant now) {
     reschedule(it);
 }
 
-// Whether the drift since the last reading leaves at least half of the time until `until`.
-bool engine::fresh_clock(base::instant now, base::instant until) const noexcept {
-    if (!pair_) return false;
-    auto const age = now - pair_->received;
-    return age < oldest_clock && age / drift <= (until - now) / 2;
-}
-
 void engine::await_clock(tenure& it, base::instant now) {
-    auto const number = it.subject.id.number;
-    if (std::ranges::find(awaiting_clock_, number) == awaiting_clock_.end())
-        awaiting_clock_.push_back(number);
-    if (clock_asked_ && now - *clock_asked_ < set_.request_timeout / 2) return;
-    clock_asked_ = now;
-    send(verb::hello, seam::hello{}, 0, now);
+    if (clock_.await(it.subject.id.number, now, set_.request_timeout / 2))
+        send(purpose::hello, seam::hello{}, 0, now);
 }
 
 void engine::on_clock(base::instant now) {
-    clock_asked_.reset();
-    for (auto const number : std::exchange(awaiting_clock_, {})) {
+    for (auto const number : clock_.answered()) {
         auto* const it = find(number);
-        if (it == nullptr || it->at != tenure::phase::submitting) continue;
+        if (it == nullptr || it->at() != claim_phase::submitting) continue;
         it->answer_by = give_up_time(*it, now);
         send_submit(*it, now);
         reschedule(*it);
@@ -169,12 +153,12 @@ void engine::send_submit(tenure& it, base::instant now) {
         seam::cell_key key{it.on->spec->kind, it.on->spec->name, seam::holders_part};
         if (std::ranges::find(watched_, key) == watched_.end()) {
             watched_.push_back(key);
-            send(verb::watch, seam::watch{std::move(key)}, 0, now);
+            send(purpose::watch, seam::watch{std::move(key)}, 0, now);
         }
     }
     settle_before(it.on->spec->hash, now);
     ++it.unanswered;
-    auto const not_after = judge_->not_after(*pair_, it.answer_by);
+    auto const not_after = judge_->not_after(*clock_.latest(), it.answer_by);
     it.last_not_after = std::max(it.last_not_after, not_after);
     seam::submit request{{}, wanted && set_.abilities.hand_over, not_after};
     request.claims.push_back(it.subject);
@@ -182,29 +166,29 @@ void engine::send_submit(tenure& it, base::instant now) {
         request.tether = {it.of, &it.of->lane->leash()};
         request.generation = it.generation;
     }
-    send(verb::submit, std::move(request), it.subject.id.number, now);
+    send(purpose::submit, std::move(request), it.subject.id.number, now);
 }
 
-void engine::on_submit_reply(tenure& it, flight const& was, seam::reply const& answer,
+void engine::on_submit_reply(tenure& it, pending_request const& was, seam::reply const& answer,
                              base::instant now) {
     --it.unanswered;
     auto const* const granted = std::get_if<seam::granted>(&answer.body);
     auto const* const queued = std::get_if<seam::queued>(&answer.body);
-    if (it.at == tenure::phase::ending || it.at == tenure::phase::over) {
+    if (it.at() == claim_phase::ending || it.at() == claim_phase::over) {
         // An answer to what was given up: the store may hold it for nobody.
         if (granted == nullptr && queued == nullptr) return;
         ++metrics_.orphans;
-        if (it.at == tenure::phase::ending) send_settle(it, now);
+        if (it.at() == claim_phase::ending) send_settle(it, now);
         return;
     }
     it.silent_since = base::never;
     if (granted != nullptr) {
-        if (it.at != tenure::phase::held)
+        if (it.at() != claim_phase::held)
             on_granted(it, granted->grants.front(), {was.sent, now, answer.now}, now);
     } else if (queued != nullptr) {
-        if (it.at == tenure::phase::submitting) on_queued(it, queued->blocked_for, now);
+        if (it.at() == claim_phase::submitting) on_queued(it, queued->blocked_for, now);
     } else if (auto const* const no = std::get_if<seam::refused>(&answer.body)) {
-        if (it.at == tenure::phase::submitting) on_refused(it, *no, now);
+        if (it.at() == claim_phase::submitting) on_refused(it, *no, now);
     }
 }
 
@@ -227,18 +211,18 @@ void engine::on_granted(tenure& it, seam::grant const& grant, clock_pair const& 
     // A grant that was long under way has little left: what is handed out should be worth having.
     if (it.lost_at() - now < nanoseconds{it.lease - it.on->grace} / 2 && it.confirmations < 3) {
         if (it.confirmations++ == 0) ++metrics_.late_grants;
-        it.at = tenure::phase::confirming;
+        it.enter(claim_phase::confirming);
         return renew_now(it, now);
     }
     if (now >= it.lost_at()) return lose(it, "the grant came too late", now);
-    it.at = tenure::phase::held;
+    it.enter(claim_phase::held);
     auto const keep = it.of;
     give_first(it, now);
     end_attempts(*keep);
 }
 
 void engine::on_queued(tenure& it, milliseconds blocked_for, base::instant now) {
-    it.at = tenure::phase::waiting;
+    it.enter(claim_phase::waiting);
     it.in_store_line = true;
     it.asking = false;
     it.failures = 0;
@@ -274,7 +258,7 @@ void engine::on_refused(tenure& it, seam::refused const& no, base::instant now) 
     case seam::refusal::gone: return on_too_late(it, now);
     }
     it.failures = 0;
-    it.at = tenure::phase::waiting;
+    it.enter(claim_phase::waiting);
     it.in_store_line = false;
     auto const keep = it.of;
     answer_busy(*keep, now);
@@ -364,7 +348,7 @@ void engine::answer_retry(std::uint64_t ticket, std::optional<milliseconds> dela
         leave(call, now);
         return complete(call, why ? verdict::failed : verdict::busy, why);
     }
-    if (it->at == tenure::phase::submitting || it->at == tenure::phase::waiting) {
+    if (it->at() == claim_phase::submitting || it->at() == claim_phase::waiting) {
         it->try_at = base::after(now, *delay);
         reschedule(*it);
     }
@@ -391,7 +375,7 @@ void engine::fail_impatient(tenure& it, base::instant now) {
         if (!patient) complete(one, verdict::failed, why);
     }
     // Whoever holds it meanwhile keeps it: only those who wait have lost patience.
-    if (its->calls.empty() && it.at != tenure::phase::held) return abandon(it, now);
+    if (its->calls.empty() && it.at() != claim_phase::held) return abandon(it, now);
     reschedule(it);
 }
 
@@ -430,7 +414,7 @@ void engine::give(tenure& it, acquire_call& call, base::instant now) {
 }
 
 bool engine::may_pass(tenure const& it, base::instant now) const {
-    if (it.at != tenure::phase::held || it.in_doubt() || now >= it.lost_at()) return false;
+    if (it.at() != claim_phase::held || it.in_doubt() || now >= it.lost_at()) return false;
     if (!it.contended) return static_cast<int>(it.pass) <= most_passes;
     return static_cast<int>(it.pass) <= it.on->local_passes && now < it.granted + it.lease / 10;
 }

@@ -11,19 +11,19 @@ void engine::look_for_deadlock(tenure& it, base::instant now) {
     it.rare().seen.clear();
     seam::inspect first;
     first.waited_for = true;
-    send(verb::look, std::move(first), it.subject.id.number, now);
+    send(purpose::look, std::move(first), it.subject.id.number, now);
 }
 
 void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
     auto const* const page = std::get_if<seam::page>(&answer.body);
-    if (page == nullptr || it.at != tenure::phase::waiting) return;
+    if (page == nullptr || it.at() != claim_phase::waiting) return;
     for (lock_info const& name : page->names)  // without their cells
         it.rare().seen.push_back(name);
     if (!page->next.empty()) {
         seam::inspect rest;
         rest.waited_for = true;
         rest.after = page->next;
-        return send(verb::look, std::move(rest), it.subject.id.number, now);
+        return send(purpose::look, std::move(rest), it.subject.id.number, now);
     }
     auto const names = std::exchange(it.rare().seen, {});
     auto const id = seam::to_string(it.subject.id);

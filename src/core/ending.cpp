@@ -30,10 +30,10 @@ void engine::release(std::shared_ptr<grant> const& held, base::instant now, rele
     held->held_by = nullptr;
     if (it == nullptr || it->user != held) return answer(release_outcome::already_lost);
     it->user = nullptr;
-    if (!in_time || it->at != tenure::phase::held) {
+    if (!in_time || it->at() != claim_phase::held) {
         answer(release_outcome::already_lost);
-        if (it->at == tenure::phase::held) return lose(*it, {}, now);
-        return it->at == tenure::phase::ending ? void() : settle(*it, now);
+        if (it->at() == claim_phase::held) return lose(*it, {}, now);
+        return it->at() == claim_phase::ending ? void() : settle(*it, now);
     }
     ++metrics_.releases;
     auto const min_left = held->granted() + it->on->min_hold - now;
@@ -59,7 +59,7 @@ void engine::consume(std::shared_ptr<grant> const& held, base::instant now) {
 std::optional<seam::convert> engine::weaken(grant& held, terms_ptr to, base::instant now) {
     turn const at{*this, now};
     auto* const it = held.held_by;
-    if (it == nullptr || it->user.get() != &held || it->at != tenure::phase::held)
+    if (it == nullptr || it->user.get() != &held || it->at() != claim_phase::held)
         return std::nullopt;
     seam::convert request{it->subject, to->spec->mode, to->spec->permits};
     if (it->on == to) return request;  // once more
@@ -109,13 +109,13 @@ void engine::offer(tenure& it, base::instant now) {
 // From here on the claim belongs to nobody; the engine alone sees to its end.
 void engine::settle(tenure& it, base::instant now) {
     if (it.of != nullptr) {
-        if (it.at == tenure::phase::held) it.of->busy_at = now;
+        if (it.at() == claim_phase::held) it.of->busy_at = now;
         it.of->now = nullptr;
         it.of->offered = false;
         it.of = nullptr;
     }
     finish_renew_calls(it);
-    it.at = tenure::phase::ending;
+    it.enter(claim_phase::ending);
     it.failures = 0;
     it.silent_since = base::never;
     // By then every lease that the store may have begun for it is over, also by a slow clock: a waiter
@@ -165,13 +165,13 @@ void engine::settle_now(tenure& it, base::instant now) {
     request.keep_for = it.keep_for;
     request.consume = it.consume;
     if (it.unanswered > 0) request.bar_until = it.last_not_after;
-    send(verb::settle, std::move(request), it.subject.id.number, now);
+    send(purpose::settle, std::move(request), it.subject.id.number, now);
     reschedule(it);
 }
 
 void engine::on_settled(tenure& it, seam::settled const& what, seam::store_time done,
                         base::instant now) {
-    if (it.at != tenure::phase::ending) return;
+    if (it.at() != claim_phase::ending) return;
     bool const released = !what.endings.empty() && what.endings.front() == seam::ending::released;
     if (released) {
         // After the lease, it may have been a copy of the submit that was ended, not the hold.
@@ -221,8 +221,8 @@ void engine::close(base::instant now) {
     for (auto const& [number, it] : tenures_)
         all.push_back(it);
     for (auto* const it : all) {
-        if (it->at == tenure::phase::parked && unpark(*it) == lane_state::gone) continue;
-        if (it->at == tenure::phase::ending) continue;
+        if (it->at() == claim_phase::parked && unpark(*it) == lane_state::gone) continue;
+        if (it->at() == claim_phase::ending) continue;
         if (auto const its = it->of) {
             while (!its->calls.empty()) {
                 auto& call = its->calls.front();

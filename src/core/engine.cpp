@@ -54,8 +54,8 @@ void engine::schedule(timed& it, base::instant due) {
 void engine::reschedule(tenure& it) { schedule(it, due_of(it)); }
 
 base::instant engine::due_of(tenure const& it) const {
-    using phase = tenure::phase;
-    switch (it.at) {
+    using phase = claim_phase;
+    switch (it.at()) {
     case phase::submitting: return std::min(it.asking ? it.answer_by : it.try_at, patience_end(it));
     case phase::waiting:
         return std::min(
@@ -105,7 +105,7 @@ void engine::on_time(base::instant now) {
         auto& top = *agenda_.top();
         if (top.what != timed::kind::tenure) break;
         auto& it = static_cast<tenure&>(top);
-        bool const keeping = it.at == tenure::phase::held || it.at == tenure::phase::waiting;
+        bool const keeping = it.at() == claim_phase::held || it.at() == claim_phase::waiting;
         if (!keeping || it.asking || it.due != it.renew_at ||
             it.renew_at - it.on->renew_every / batch_window > now)
             break;
@@ -118,18 +118,18 @@ void engine::on_time(base::instant now) {
 }
 
 void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewals) {
-    using phase = tenure::phase;
-    if (it.at == phase::parked) {
+    using phase = claim_phase;
+    if (it.at() == phase::parked) {
         auto const what = unpark(it);
         if (what == lane_state::gone) return;
         if (what == lane_state::free) return settle(it, now);
     }
-    if (it.at == phase::held && now >= it.lost_at())
+    if (it.at() == phase::held && now >= it.lost_at())
         return lose(it, "no renewal was confirmed before the deadline", now);
-    if (it.at == phase::held && it.user != nullptr && it.on->max_hold &&
+    if (it.at() == phase::held && it.user != nullptr && it.on->max_hold &&
         now >= base::after(it.user->granted(), *it.on->max_hold))
         return lose(it, "it was held for the longest time allowed (max_hold)", now);
-    if ((it.at == phase::over || it.at == phase::ending) && now >= it.surely_over) {
+    if ((it.at() == phase::over || it.at() == phase::ending) && now >= it.surely_over) {
         tell_release(it, release_outcome::unknown);
         return destroy(it);
     }
@@ -139,15 +139,15 @@ void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewal
         ++metrics_.requests_failed;
         auto silence = it.last_error();  // what is known to be wrong says more
         if (!silence) silence = {errc::store_unavailable, "the store did not answer in time"};
-        if (it.at == phase::submitting) return on_submit_failure(it, silence, now);
-        if (it.at == phase::ending) return on_settle_failure(it, silence, now);
+        if (it.at() == phase::submitting) return on_submit_failure(it, silence, now);
+        if (it.at() == phase::ending) return on_settle_failure(it, silence, now);
         return on_renewal_failure(it, silence, now);
     }
-    if (it.at == phase::ending) return send_settle(it, now);
+    if (it.at() == phase::ending) return send_settle(it, now);
     bool const by_store =
-        it.at != phase::submitting && (it.at != phase::waiting || it.in_store_line);
+        it.at() != phase::submitting && (it.at() != phase::waiting || it.in_store_line);
     if (!by_store) return submit(it, now);
-    it.attempting = it.at == phase::waiting && now >= it.try_at;
+    it.attempting = it.at() == phase::waiting && now >= it.try_at;
     it.try_at = base::never;
     it.asking = true;
     it.answer_by = base::never;  // set when it is sent, in a moment
@@ -169,51 +169,40 @@ std::chrono::nanoseconds engine::jitter(nanoseconds span) {
 
 // --- sending and answers -----------------------------------------------------------------------
 
-void engine::send(verb what, seam::request request, std::uint64_t subject, base::instant now,
+void engine::send(purpose why, seam::request request, std::uint64_t subject, base::instant now,
                   std::vector<renewed_claim> batch) {
-    auto const id = ++last_request_;
-    if (flights_.size() >= flights_kept_) forget_flights(now);
-    flights_.emplace(id, flight{what, now, subject, std::move(batch)});
-    todo.requests.push({seam::request_id{id}, std::move(request)});
+    auto const id = pending_.add({why, now, subject, std::move(batch)});
+    todo.requests.push({id, std::move(request)});
     ++metrics_.requests;
-}
-
-// Forgets requests whose answers will not come any more, when there are many.
-void engine::forget_flights(base::instant now) {
-    constexpr std::chrono::minutes long_ago{2};
-    boost::unordered::erase_if(flights_,
-                               [&](auto const& it) { return now - it.second.sent > long_ago; });
-    flights_kept_ = std::max<std::size_t>(1024, flights_.size() * 2);
 }
 
 void engine::on_reply(seam::request_id id, seam::reply const& answer, base::instant now) {
     turn const at{*this, now};
-    auto const found = flights_.find(static_cast<std::uint64_t>(id));
-    if (found == flights_.end()) return;  // a reply that came twice
-    auto const was = std::move(found->second);
-    flights_.erase(found);
+    auto const asked = pending_.take(id);
+    if (!asked) return;  // a reply that came twice
+    auto const& was = *asked;
     if (auto const* const failed = std::get_if<seam::failure>(&answer.body)) {
         ++metrics_.requests_failed;
         watched_.clear();  // a connection that broke has lost them: the next submit asks again
         return on_failure(was, failed->error, now);
     }
-    if (!pair_ || was.sent >= pair_->sent) pair_ = clock_pair{was.sent, now, answer.now};
+    clock_.note({was.sent, now, answer.now});
     dispatch(was, answer, now);
 }
 
-void engine::dispatch(flight const& was, seam::reply const& answer, base::instant now) {
-    switch (was.what) {
-    case verb::hello: return on_clock(now);
-    case verb::watch: return;
-    case verb::look:
+void engine::dispatch(pending_request const& was, seam::reply const& answer, base::instant now) {
+    switch (was.purpose) {
+    case purpose::hello: return on_clock(now);
+    case purpose::watch: return;
+    case purpose::look:
         if (auto* const it = find(was.subject)) on_look(*it, answer, now);
         return;
-    case verb::renew: return on_renewed(was, answer, now);
-    case verb::operation: return on_operation_reply(was, answer);
-    case verb::submit:
+    case purpose::renew: return on_renewed(was, answer, now);
+    case purpose::operation: return on_operation_reply(was, answer);
+    case purpose::submit:
         if (auto* const it = find(was.subject)) on_submit_reply(*it, was, answer, now);
         return;
-    case verb::settle:
+    case purpose::settle:
         if (auto* const it = find(was.subject))
             if (auto const* const ended = std::get_if<seam::settled>(&answer.body))
                 on_settled(*it, *ended, answer.now, now);
@@ -221,32 +210,31 @@ void engine::dispatch(flight const& was, seam::reply const& answer, base::instan
     }
 }
 
-void engine::on_failure(flight const& was, base::error const& error, base::instant now) {
-    switch (was.what) {
-    case verb::watch:         // the slow poll stands behind it
-    case verb::look: return;  // the next renewal looks again
-    case verb::hello: {
-        clock_asked_.reset();
-        for (auto const number : std::exchange(awaiting_clock_, {}))
-            if (auto* const it = find(number); it != nullptr && it->at == tenure::phase::submitting)
+void engine::on_failure(pending_request const& was, base::error const& error, base::instant now) {
+    switch (was.purpose) {
+    case purpose::watch:         // the slow poll stands behind it
+    case purpose::look: return;  // the next renewal looks again
+    case purpose::hello: {
+        for (auto const number : clock_.answered())
+            if (auto* const it = find(number); it != nullptr && it->at() == claim_phase::submitting)
                 on_submit_failure(*it, error, now);
         return;
     }
-    case verb::submit:
+    case purpose::submit:
         if (auto* const it = find(was.subject);
-            it != nullptr && it->at == tenure::phase::submitting)
+            it != nullptr && it->at() == claim_phase::submitting)
             on_submit_failure(*it, error, now);
         return;
-    case verb::settle:
-        if (auto* const it = find(was.subject); it != nullptr && it->at == tenure::phase::ending)
+    case purpose::settle:
+        if (auto* const it = find(was.subject); it != nullptr && it->at() == claim_phase::ending)
             on_settle_failure(*it, error, now);
         return;
-    case verb::renew:
+    case purpose::renew:
         for (auto const& [number, lease] : was.batch)
             if (auto* const it = find(number); it != nullptr && it->asking)
                 on_renewal_failure(*it, error, now);
         return;
-    case verb::operation:
+    case purpose::operation:
         if (auto const found = operations_.find(was.subject); found != operations_.end()) {
             auto& call = *found->second;
             call.in_flight = false;
@@ -307,14 +295,14 @@ void engine::attempt_operation(operation_call& call, base::instant now) {
         base::error silence{errc::store_unavailable, "the store did not answer in time"};
         return finish(call, call.error ? call.error : silence);
     }
-    send(verb::operation, call.ask, call.ticket, now);
+    send(purpose::operation, call.ask, call.ticket, now);
     call.in_flight = true;
     // A request that hangs is sent again: nearly all are harmless when they arrive twice.
     auto const again = call.is_sent_once() ? base::never : now + set_.request_timeout;
     schedule(call, std::min(call.deadline, again));
 }
 
-void engine::on_operation_reply(flight const& was, seam::reply const& answer) {
+void engine::on_operation_reply(pending_request const& was, seam::reply const& answer) {
     auto const found = operations_.find(was.subject);
     if (found == operations_.end()) return;
     auto& call = *found->second;

@@ -17,8 +17,10 @@
 #include "core/judgement.hpp"
 #include "core/metrics.hpp"
 #include "core/outbox.hpp"
+#include "core/pending_requests.hpp"
 #include "core/script.hpp"
 #include "core/settlement_window.hpp"
+#include "core/store_clock_reading.hpp"
 #include "core/tenure.hpp"
 #include "seam/store.hpp"
 
@@ -122,17 +124,7 @@ public:
 private:
     using claim_number = std::uint64_t;
     static constexpr std::chrono::milliseconds longest_back_off{1'000};
-    enum class verb { hello, submit, settle, renew, operation, watch, look };
-    struct renewed_claim {
-        claim_number number{0};
-        std::chrono::milliseconds lease{};  ///< that was asked for, which may have changed since
-    };
-    struct flight {
-        verb what{};
-        base::instant sent{};
-        std::uint64_t subject{0};            ///< claim number or ticket
-        std::vector<renewed_claim> batch{};  ///< of a renewal
-    };
+    using purpose = request_purpose;
 
     friend class stage;
     friend class stage_wait;
@@ -168,11 +160,10 @@ private:
     void renew_watches();
 
     // engine.cpp: sending, answers, completion
-    void send(verb what, seam::request request, std::uint64_t subject, base::instant now,
+    void send(purpose why, seam::request request, std::uint64_t subject, base::instant now,
               std::vector<renewed_claim> batch = {});
-    void forget_flights(base::instant now);
-    void on_failure(flight const& was, base::error const& error, base::instant now);
-    void dispatch(flight const& was, seam::reply const& answer, base::instant now);
+    void on_failure(pending_request const& was, base::error const& error, base::instant now);
+    void dispatch(pending_request const& was, seam::reply const& answer, base::instant now);
     tenure* find(claim_number number) noexcept;
     void schedule(timed& it, base::instant due);
     void reschedule(tenure& it);
@@ -180,7 +171,7 @@ private:
     [[nodiscard]] base::instant patience_end(tenure const& it) const;
     void complete(acquire_call& call, verdict outcome, base::error error = {});
     void finish(operation_call& call, base::error error);
-    void on_operation_reply(flight const& was, seam::reply const& answer);
+    void on_operation_reply(pending_request const& was, seam::reply const& answer);
     void attempt_operation(operation_call& call, base::instant now);
     void on_due(tenure& it, base::instant now, std::vector<tenure*>& renewals);
     void destroy(tenure& it);
@@ -191,10 +182,9 @@ private:
     void start(std::shared_ptr<line> const& it, base::instant now);
     void submit(tenure& it, base::instant now);
     void send_submit(tenure& it, base::instant now);
-    [[nodiscard]] bool fresh_clock(base::instant now, base::instant until) const noexcept;
     void await_clock(tenure& it, base::instant now);
     void on_clock(base::instant now);
-    void on_submit_reply(tenure& it, flight const& was, seam::reply const& answer,
+    void on_submit_reply(tenure& it, pending_request const& was, seam::reply const& answer,
                          base::instant now);
     void on_granted(tenure& it, seam::grant const& grant, clock_pair const& pair,
                     base::instant now);
@@ -219,7 +209,7 @@ private:
 
     // keeping.cpp: renewal and loss
     void send_renewals(std::vector<tenure*> const& due, base::instant now);
-    void on_renewed(flight const& was, seam::reply const& answer, base::instant now);
+    void on_renewed(pending_request const& was, seam::reply const& answer, base::instant now);
     void on_renewal(tenure& it, seam::renewal const& result, std::chrono::milliseconds lease,
                     clock_pair const& pair, base::instant now);
     void on_renewal_failure(tenure& it, base::error const& error, base::instant now);
@@ -262,17 +252,13 @@ private:
     base::random random_;
     agenda agenda_;
     boost::unordered_flat_map<claim_number, tenure*> tenures_;
-    boost::unordered_flat_map<std::uint64_t, flight> flights_;
+    pending_requests pending_;
+    store_clock_reading clock_;
     boost::unordered_flat_map<std::uint64_t, operation_call*> operations_;
     boost::unordered_flat_map<std::uint64_t, acquire_call*> asked_;
     settlement_window settlements_;
     std::deque<claim_number> parked_;  ///< in the order in which they were put aside; some are back
-    std::vector<claim_number> awaiting_clock_;
     std::vector<seam::cell_key> watched_;
-    std::optional<base::instant> clock_asked_;
-    std::size_t flights_kept_{1024};
-    std::optional<clock_pair> pair_;
-    std::uint64_t last_request_{0};
     std::uint64_t last_claim_{0};
     std::uint64_t last_ticket_{0};
     bool closed_{false};

@@ -39,7 +39,7 @@ void engine::send_renewals(std::vector<tenure*> const& due, base::instant now) {
             reschedule(it);
         }
         request.answer_within = std::chrono::ceil<milliseconds>(soonest - now);
-        send(verb::renew, std::move(request), 0, now, std::move(batch));
+        send(purpose::renew, std::move(request), 0, now, std::move(batch));
     }
 }
 
@@ -48,7 +48,7 @@ void engine::renew_now(tenure& it, base::instant now) {
     send_renewals({&it}, now);
 }
 
-void engine::on_renewed(flight const& was, seam::reply const& answer, base::instant now) {
+void engine::on_renewed(pending_request const& was, seam::reply const& answer, base::instant now) {
     auto const* const results = std::get_if<seam::renewed>(&answer.body);
     if (results == nullptr || results->items.size() != was.batch.size()) {
         base::error const strange{errc::store_unavailable, "the store's answer makes no sense"};
@@ -62,10 +62,11 @@ void engine::on_renewed(flight const& was, seam::reply const& answer, base::inst
 
 void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds lease,
                         clock_pair const& pair, base::instant now) {
-    using phase = tenure::phase;
+    using phase = claim_phase;
     using status = seam::renewal::status;
-    if (it.at == phase::over || it.at == phase::ending || it.at == phase::submitting) return;
-    if (result.now == status::waiting && it.at != phase::waiting) return;  // from before the grant
+    if (it.at() == phase::over || it.at() == phase::ending || it.at() == phase::submitting) return;
+    if (result.now == status::waiting && it.at() != phase::waiting)
+        return;  // from before the grant
     it.asking = false;
     it.silent_since = base::never;
     it.forget_error();
@@ -82,7 +83,7 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
     }
     case status::gone: break;
     }
-    if (it.at == phase::held) {
+    if (it.at() == phase::held) {
         auto const hint = it.gone_hint();
         auto const why = hint.empty() ? "the store no longer has the hold" : hint;
         return lose(it, why, now);
@@ -105,9 +106,9 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
 
 void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
                      clock_pair const& pair, base::instant now) {
-    using phase = tenure::phase;
+    using phase = claim_phase;
     ++metrics_.renewals;
-    if (it.at != phase::held) {
+    if (it.at() != phase::held) {
         // The grant itself was not heard of. It may be older than any bound on passes allows.
         if (!std::exchange(it.was_held, true)) it.granted = base::instant::min();
         return on_granted(it, grant, pair, now);
@@ -135,19 +136,19 @@ void engine::confirm(tenure& it, seam::grant const& grant, milliseconds lease,
 }
 
 void engine::on_renewal_failure(tenure& it, base::error const& error, base::instant now) {
-    using phase = tenure::phase;
+    using phase = claim_phase;
     it.asking = false;
     it.rare().error = error;
     ++it.failures;
-    if (it.at == phase::over || it.at == phase::ending) return;
-    if (it.at == phase::held) {
+    if (it.at() == phase::over || it.at() == phase::ending) return;
+    if (it.at() == phase::held) {
         if (it.failures == 1) ++metrics_.doubts;
         if (it.user != nullptr) it.user->extend(it.lost_at(), true);
         finish_renew_calls(it);
-    } else if (it.at == phase::waiting && std::exchange(it.attempting, false) && it.on->retry) {
+    } else if (it.at() == phase::waiting && std::exchange(it.attempting, false) && it.on->retry) {
         ask_policy(it, error, now);
     }
-    it.renew_at = judge_->error_ends_renewal() && it.at == phase::held
+    it.renew_at = judge_->error_ends_renewal() && it.at() == phase::held
                       ? base::never
                       : now + back_off(it.failures, nanoseconds{it.lease - it.on->grace} / 10);
     reschedule(it);
@@ -172,7 +173,7 @@ void engine::lose(tenure& it, std::string const& why, base::instant now) {
     if (used_up || it.user == nullptr) {
         settle(it, now);
     } else {
-        it.at = tenure::phase::over;
+        it.enter(claim_phase::over);
         it.surely_over = it.deadline + it.lease + 4 * judgement::margin(it.lease);
         reschedule(it);
     }
@@ -185,7 +186,7 @@ void engine::renew(grant& held, std::optional<milliseconds> lease, renew_call& c
                    base::instant now) {
     turn const at{*this, now};
     auto* const it = held.held_by;
-    if (it == nullptr || it->at != tenure::phase::held || it->user.get() != &held ||
+    if (it == nullptr || it->at() != claim_phase::held || it->user.get() != &held ||
         now >= it->lost_at()) {
         call.done = true;
         return call.to->completed();
@@ -217,30 +218,31 @@ void engine::finish_renew_calls(tenure& it, base::instant sent) {
 
 void engine::on_notice(seam::notice const& what, base::instant now) {
     turn const at{*this, now};
-    using phase = tenure::phase;
+    using phase = claim_phase;
     if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
         auto* const it = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
-        if (it == nullptr || (it->at != phase::waiting && it->at != phase::submitting)) return;
-        if (!pair_ || !judge_->can_have_begun(*pair_, granted->held.began, now)) {
+        if (it == nullptr || (it->at() != phase::waiting && it->at() != phase::submitting)) return;
+        auto const& reading = clock_.latest();
+        if (!reading || !judge_->can_have_begun(*reading, granted->held.began, now)) {
             if (it->in_store_line) renew_now(*it, now);  // ask: it is a hint
             return;
         }
-        on_granted(*it, granted->held, judge_->reading_for_notice(*pair_, granted->held.began, now),
-                   now);
+        on_granted(*it, granted->held,
+                   judge_->reading_for_notice(*reading, granted->held.began, now), now);
     } else if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
         auto* const it = gone->id.client == set_.self ? find(gone->id.number) : nullptr;
-        if (it == nullptr || (it->at != phase::held && it->at != phase::waiting)) return;
+        if (it == nullptr || (it->at() != phase::held && it->at() != phase::waiting)) return;
         it->rare().gone_hint = gone->why;
-        if (it->at == phase::held && judge_->notice_is_truth()) return lose(*it, gone->why, now);
-        if (it->at == phase::held || it->in_store_line) renew_now(*it, now);  // ask: it is a hint
+        if (it->at() == phase::held && judge_->notice_is_truth()) return lose(*it, gone->why, now);
+        if (it->at() == phase::held || it->in_store_line) renew_now(*it, now);  // ask: it is a hint
     } else if (auto const* const crowd = std::get_if<seam::name_contended>(&what)) {
         auto* const it = crowd->id.client == set_.self ? find(crowd->id.number) : nullptr;
-        if (it != nullptr && it->at == phase::parked) {
+        if (it != nullptr && it->at() == phase::parked) {
             auto const found = unpark(*it);
             if (found == lane_state::free) settle(*it, now);
             if (found != lane_state::used) return;
         }
-        if (it != nullptr && it->at == phase::held) it->contended = true;
+        if (it != nullptr && it->at() == phase::held) it->contended = true;
     } else if (auto const* const key = std::get_if<seam::changed>(&what)) {
         on_changed(key->key, now);
     } else if (auto const* const session = std::get_if<seam::session_changed>(&what)) {
@@ -258,8 +260,8 @@ void engine::on_changed(seam::cell_key const& key, base::instant now) {
         if (it->on->spec->name == key.name) ready.push_back(it);
     std::ranges::sort(ready, {}, [](tenure const* it) { return it->subject.id.number; });
     for (auto* const it : ready) {
-        if (it->at == tenure::phase::submitting) it->hinted = true;  // its answer may be older
-        if (it->at != tenure::phase::waiting) continue;
+        if (it->at() == claim_phase::submitting) it->hinted = true;  // its answer may be older
+        if (it->at() != claim_phase::waiting) continue;
         it->in_store_line ? renew_now(*it, now) : submit(*it, now);
     }
 }
@@ -275,7 +277,7 @@ void engine::on_session(seam::session_changed const& what, base::instant now) {
     std::ranges::sort(all, {}, [](tenure const* it) { return it->subject.id.number; });
     std::vector<tenure*> renewals;
     for (auto* const it : all) {
-        bool const held = it->at == tenure::phase::held;
+        bool const held = it->at() == claim_phase::held;
         switch (what.now) {
         case seam::session_changed::state::in_doubt:
             if (held && it->failures == 0) {
@@ -288,7 +290,7 @@ void engine::on_session(seam::session_changed const& what, base::instant now) {
             if (held) lose(*it, what.why, now);
             break;
         case seam::session_changed::state::restored:
-            if (held || (it->at == tenure::phase::waiting && it->in_store_line))
+            if (held || (it->at() == claim_phase::waiting && it->in_store_line))
                 renewals.push_back(it);
             break;
         }

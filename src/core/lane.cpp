@@ -22,7 +22,7 @@ bool engine::park(tenure& it, base::instant now) {
     auto const made =
         std::make_shared<grant>(it.on, make_token(it.number, it.pass), now, it.lost_at());
     made->held_by = &it;
-    it.at = tenure::phase::parked;
+    it.enter(claim_phase::parked);
     if (it.of->lane->open(it.generation, made, it.number, it.pass, it.renew_at)) {
         reschedule(it);
         parked_.push_back(it.subject.id.number);
@@ -31,7 +31,7 @@ bool engine::park(tenure& it, base::instant now) {
     }
     made->held_by = nullptr;
     it.of->lane->drop(it.generation);
-    it.at = tenure::phase::held;
+    it.enter(claim_phase::held);
     return false;
 }
 
@@ -46,7 +46,7 @@ void engine::limit_parked(base::instant now) {
 }
 
 void engine::give_back_parked(tenure& it, base::instant now) {
-    if (it.at != tenure::phase::parked) return;
+    if (it.at() != claim_phase::parked) return;
     if (unpark(it) == lane_state::free) settle(it, now);
 }
 
@@ -66,10 +66,10 @@ engine::lane_state engine::unpark(tenure& it) {
     // A thread inside may be about to count its pass: one more than it shows is above both.
     it.pass = slot->pass.load(std::memory_order_relaxed) + (inside ? 1 : 0);
     it.of->last_token = make_token(it.number, it.pass);
+    it.enter(claim_phase::held);
     if (inside) {
         --metrics_.releases;
         slot->taken_over = true;
-        it.at = tenure::phase::held;
         it.user = slot->held;
         if (was == seam::leash::state::used) {
             reschedule(it);
@@ -83,7 +83,6 @@ engine::lane_state engine::unpark(tenure& it) {
         slot->held->held_by = nullptr;
         lane.drop(it.generation);
     }
-    it.at = tenure::phase::held;
     if (was == seam::leash::state::parked) return lane_state::free;
     destroy(it);
     return lane_state::gone;
@@ -91,7 +90,7 @@ engine::lane_state engine::unpark(tenure& it) {
 
 void engine::release(line& its, std::uint64_t generation, base::instant now) {
     turn const at{*this, now};
-    if (its.now != nullptr && its.now->at == tenure::phase::parked &&
+    if (its.now != nullptr && its.now->at() == claim_phase::parked &&
         its.now->generation == generation)
         (void)unpark(*its.now);
     auto* const slot = its.lane->find(generation);
@@ -111,7 +110,7 @@ void engine::count_lane(line& its) {
 
 metrics const& engine::counters() {
     for (auto const& [number, it] : tenures_)
-        if (it->at == tenure::phase::parked) count_lane(*it->of);
+        if (it->at() == claim_phase::parked) count_lane(*it->of);
     return metrics_;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "core/call.hpp"
+#include "core/claim_phase.hpp"
 #include "core/fast_lane.hpp"
 #include "core/grant.hpp"
 #include "core/timed.hpp"
@@ -39,16 +41,6 @@ struct line {
 
 class tenure : public timed {
 public:
-    enum class phase {
-        submitting,  ///< a submit is under way, or about to be sent again
-        waiting,     ///< the store said busy; in its line, or waiting to try again
-        confirming,  ///< granted, but so late that a renewal must show it is still ours
-        held,
-        parked,  ///< put aside in the line's fast lane; a thread may be using it there
-        over,    ///< lost, and its holder has not yet let go
-        ending,  ///< being settled, by nobody's leave
-    };
-
     tenure(seam::claim its, terms_ptr terms)
         : timed{kind::tenure},
           subject{std::move(its)},
@@ -60,7 +52,6 @@ public:
     std::shared_ptr<line> of{};  ///< null once the line has let go of it
 
     // Small things together, for the sake of those who have a hundred thousand.
-    phase at{phase::submitting};
     unsigned unanswered{0};     ///< submits without an answer: each may still take effect
     int failures{0};            ///< of requests, in a row
     unsigned pass{0};           ///< of the store's grant
@@ -120,11 +111,19 @@ public:
         if (rare_ != nullptr) rare_->gone_hint.clear();
     }
 
+    [[nodiscard]] claim_phase at() const noexcept { return at_; }
+    /// The only way from one phase to another.
+    void enter(claim_phase next) noexcept {
+        assert(may_follow(at_, next));
+        at_ = next;
+    }
+
     [[nodiscard]] bool in_doubt() const noexcept { return failures > 0; }
     [[nodiscard]] base::instant lost_at() const noexcept { return deadline - on->grace; }
 
 private:
     std::unique_ptr<rarity> rare_{};
+    claim_phase at_{claim_phase::submitting};
 };
 
 }  // namespace holdfast::core
