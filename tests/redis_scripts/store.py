@@ -52,7 +52,18 @@ class Claim:
 
     def arguments(self):
         return [self.id, self.kind, self.mode, self.permits, self.limit, int(self.fair), self.lease, int(self.joins),
-                self.owner, self.info]
+                self.owner, self.info, self.secret]
+
+    @property
+    def secret(self):
+        """What the claim's client alone knows, besides the server."""
+        return hashlib.md5(b"known to nobody " + self.id.encode()).digest()
+
+    def granted(self, sequence, began, contended):
+        """The message of a grant."""
+        terms = f"{sequence} {began} {contended}"
+        proof = hashlib.sha1(terms.encode() + self.secret).hexdigest()
+        return f"granted {self.id[17:]} {terms} {proof}"
 
 
 def words(reply):

@@ -27,11 +27,12 @@ unsigned raw(Enumeration value) noexcept {
 
 }  // namespace
 
-native_layout::native_layout(std::string prefix, seam::identity const& self)
+native_layout::native_layout(std::string prefix, seam::identity const& self, claim_secrets secrets)
     : keys_{std::move(prefix)},
       client_{base::hex(static_cast<std::uint64_t>(self.id))},
       label_{self.label},
-      id_{self.id} {
+      id_{self.id},
+      secrets_{secrets} {
     append_netstring(host_and_pid_, self.host);
     append_netstring(host_and_pid_, std::to_string(self.pid));
 }
@@ -73,11 +74,17 @@ std::string native_layout::info_of(seam::claim const& wanted) const {
     return out;
 }
 
-void native_layout::append_claim(command& to, seam::claim const& wanted) const {
+void native_layout::append_claim(command& to, seam::claim const& wanted, bool queue) const {
     auto const& spec = *wanted.spec;
     to << seam::claim_words{wanted.id} << raw(spec.kind) << raw(spec.mode) << spec.permits
        << spec.limit << (spec.order == ordering::fair ? 1 : 0) << spec.lease.count()
        << (spec.joins ? 1 : 0) << spec.owner.get() << info_of(wanted);
+    if (!queue) {
+        to << std::string_view{};
+        return;
+    }
+    auto const secret = secrets_.of(wanted.id);
+    to << std::string_view{secret.data(), secret.size()};
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::hello) const {
@@ -94,7 +101,7 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
         << microseconds(what.not_after);
     for (auto const& it : what.claims) {
         if (&it != &what.claims.front()) out << it.name();
-        append_claim(out, it);
+        append_claim(out, it, what.queue);
     }
     return ask(std::move(out), [claims = std::move(what.claims)](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);

@@ -38,7 +38,7 @@ local function flag(value)
 end
 
 local function pack_waiter(e)
-    return pack(WAITER, e.expires, e.lease, e.id, e.permits, e.mode .. flag(e.joins), flag(e.fair),
+    return pack(WAITER, e.expires, e.lease, e.id, e.secret, e.permits, e.mode .. flag(e.joins), flag(e.fair),
         e.since, e.began)
 end
 
@@ -57,7 +57,7 @@ end
 local function unpack_waiter(text, ticket, details)
     local e = {state = 0, number = 0, ticket = ticket}
     local how, fair
-    e.expires, e.lease, e.id, e.permits, how, fair, e.since, e.began = unpack_from(WAITER, text)
+    e.expires, e.lease, e.id, e.secret, e.permits, how, fair, e.since, e.began = unpack_from(WAITER, text)
     e.mode, e.joins, e.fair = tonumber(string.sub(how, 1, 1)), string.sub(how, 2) == '1', fair == '1'
     add_details(e, details, DETAILS_AT)
     return e
@@ -69,7 +69,7 @@ local function entry_from(at)
     return {id = ARGV[at], mode = tonumber(ARGV[at + 2]), permits = tonumber(ARGV[at + 3]),
             state = 0, number = 0, since = now, began = now, expires = now + lease, lease = lease,
             fair = ARGV[at + 5] == '1', joins = ARGV[at + 7] == '1', owner = ARGV[at + 8],
-            info = ARGV[at + 9]}
+            info = ARGV[at + 9], secret = ARGV[at + 10]}
 end
 
 -- The record of a name of which nothing is known.

@@ -18,7 +18,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
 
     -- The next usual case: others wait to hold the lock alone, and the first of them holds it now. All
     -- else that the rules look at (the dead, joining owners, readers, gaps) is left to them.
-    local one, two, place, one_until, lease, client, claim, permits, its_how, is_fair
+    local one, two, place, one_until, lease, client, claim, secret, permits, its_how, is_fair
     local moment = seconds .. micros
     local two_until, before = 0, {} -- the mark before; a table: it was not written
     if ours and waiters > 0 and how == '00' then
@@ -27,7 +27,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
         one, two = found[1], found[2]
     end
     if one and (two or waiters == 1) then
-        one_until, lease, client, claim, permits, its_how, is_fair = unpack_from(HEIR, one)
+        one_until, lease, client, claim, secret, permits, its_how, is_fair = unpack_from(HEIR, one)
         if two then two_until = unpack_from('<d', two) end
         if one_until > now and its_how == '00' and (not two or two_until > now) then
             before = redis.pcall('SET', KEYS[1], moment, 'GET')
@@ -66,8 +66,9 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
                 string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
                 'PXAT', string.format('%.0f', math.ceil(math.max(expires, bars_until) / 1000) + 10000))
         end
-        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client, 'granted ' .. claim .. ' ' .. number_text ..
-            ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)
+        local terms = number_text .. ' ' .. moment .. (two and ' 1' or ' 0')
+        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client,
+            'granted ' .. claim .. ' ' .. terms .. ' ' .. redis.sha1hex(terms .. secret))
         return {now, 'released'}
     end
 end

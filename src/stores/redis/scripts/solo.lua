@@ -24,8 +24,9 @@ local CHANGES = '<ddddddddddc2Bc16c1c16ddI4c1c1' -- of the id: client, '-', numb
 local SOLO = '<c4ddddddddddc1c1Bc33ddI4c1c1I4I4c0'
 local SOLO_AND_DETAILS = '<c4ddddddddddc1c1Bc33ddI4c1c1I4I4c0I4c0c0'
 local DETAILS, PLACE_AND_DETAILS = '<I4c0c0', '<c9I4c0c0'
-local WAITER = '<ddc33I4c2c1dd' -- expires, lease, claim id, permits, mode and joins, fair, since, began
-local HEIR = '<ddc16xc16I4c2c1' -- the beginning of the same, with client and number
+-- expires, lease, claim id, secret, permits, mode and joins, fair, since, began
+local WAITER = '<ddc33c16I4c2c1dd'
+local HEIR = '<ddc16xc16c16I4c2c1' -- the beginning of the same, with client and number
 local PLACE = '<c1d' -- of '#' and the ticket
 local IN_LINE, IN_TERM, ANCHOR = '4', '60', '!'
 local HEAD_SIZE, DECLARED_AT, NAME_AT, DETAILS_AT = 120, 143, 147, 10

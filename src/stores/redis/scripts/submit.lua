@@ -36,7 +36,7 @@ if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
             ticket = ticket + 1
             local place = pack(PLACE, '#', ticket)
             local details = pack(PLACE_AND_DETAILS, place, #ARGV[13], ARGV[13], ARGV[14])
-            local waiter = pack(WAITER, mine, lease, id, ARGV[8], '00', ARGV[10], now, now)
+            local waiter = pack(WAITER, mine, lease, id, ARGV[15], ARGV[8], '00', ARGV[10], now, now)
             if waiters > 0 then
                 call('HSET', KEYS[3], id, details, place, waiter)
             else
@@ -68,7 +68,7 @@ end
 local function wanted_claims()
     local claims, shelf, by_key = {}, {}, {}
     for i = 1, (#KEYS - 1) / 5 do
-        local at, group = 5 + (i - 1) * 11, 1 + (i - 1) * 5
+        local at, group = 5 + (i - 1) * 12, 1 + (i - 1) * 5
         local key = KEYS[group + 1]
         if not by_key[key] then
             by_key[key] = open(i == 1 and ARGV[2] or ARGV[at - 1], group, i == 1 and text or nil)
