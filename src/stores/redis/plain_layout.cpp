@@ -21,7 +21,7 @@ constexpr unsigned keys_per_scan = 1000;
 // What a value of ours says: <claim id>:<sequence>, with ":kept" behind it under a minimum hold.
 claim_info read_holder(std::string_view value, bool ours, std::int64_t time_left) {
     claim_info out;
-    out.lease_left = milliseconds{std::max<std::int64_t>(0, time_left)};
+    out.lease_left = std::clamp(milliseconds{time_left}, milliseconds{0}, longest_span);
     if (!ours) {
         out.owner = "another client";
         return out;
