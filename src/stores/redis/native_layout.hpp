@@ -20,6 +20,7 @@ namespace holdfast::stores::redis {
 /// What a listing has found, for its next page: the keys of records.
 struct unfinished_listing {
     std::string prefix;
+    bool waited_for{false};
     std::string after;  ///< the last name that was listed
     std::set<std::string> records;
 };

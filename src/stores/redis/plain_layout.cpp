@@ -40,7 +40,9 @@ claim_info read_holder(std::string_view value, bool ours, std::int64_t time_left
 class plain_listing final : public several {
 public:
     explicit plain_listing(seam::inspect what) : what_{std::move(what)} {
-        if (what_.exact) {
+        if (what_.waited_for) {
+            ask_for(what_.prefix);  // nobody waits here; a page without names still tells the time
+        } else if (what_.exact) {
             ask_for(what_.prefix);
         } else {
             scan("0");
@@ -93,7 +95,7 @@ private:
         auto const value = in.text();
         auto const left = in.integer();
         bool const ours = in.number(1) == 1;
-        if (!ours && !what_.exact) return;
+        if (what_.waited_for || (!ours && !what_.exact)) return;
         seam::listed it;
         it.name = names_[which];
         it.holders.push_back(read_holder(value, ours, left));

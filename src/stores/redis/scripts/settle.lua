@@ -1,18 +1,20 @@
 -- Ends one claim, held or waiting: released, or gone when the store does not know it.
 -- Reads: record; claims, holders, mark where others hold or wait; bars to bar the claim.
--- Writes: deletes the record of a name that is free then; else the record, and what the next ones need.
+-- Writes: deletes the record of a name that is free then, and its place in waited; else the record, and what
+-- the next ones need.
 -- Publishes: granted to those who hold now; changed; what time has ended.
 --@include solo
 local id, text = ARGV[3], call('GET', KEYS[2])
 
 if ARGV[5] == '0' and not text then return {now, 'gone'} end
 if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE then
-    local magic, waiters, fair, ticket, claims_until, first, _, bars_until, expires, _, _, how, detailed, holder =
-        unpack_from(HEAD, text)
+    local magic, waiters, fair, ticket, claims_until, first, _, waited_until, bars_until, expires, _, _, how, detailed,
+        holder = unpack_from(HEAD, text)
     local ours = magic == 'hf1s' and holder == id and expires > now and
         unpack_from('<I4c0', text, NAME_AT) == ARGV[2]
     if ours and waiters == 0 and bars_until == 0 then -- the usual case: nobody else is there
         call('DEL', KEYS[2])
+        if waited_until > 0 then call('ZREM', KEYS[7], KEYS[2]) end
         return {now, 'released'}
     end
 
@@ -50,7 +52,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
                     string.format('%.0f', math.ceil(math.max(claims_until, bars_until) / 1000) + 10000))
             end
             local changes = pack(CHANGES, waiters - 1, fair - is_fair, ticket, claims_until, first + 1,
-                two_until, bars_until, expires, now, number, '00', 0, client, '-', claim, now, lease,
+                two_until, waited_until, bars_until, expires, now, number, '00', 0, client, '-', claim, now, lease,
                 permits, is_fair, '0')
             if detailed == 0 then
                 call('SETRANGE', KEYS[2], IN_LINE, changes)
@@ -61,8 +63,8 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
         else
             local details = string.sub(call('HGET', KEYS[3], client .. '-' .. claim) or '', DETAILS_AT)
             call('DEL', KEYS[3])
-            call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, bars_until, expires, now, number,
-                '00', 1, client, '-', claim, now, lease, permits, is_fair, '0') ..
+            call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, waited_until, bars_until, expires, now,
+                number, '00', 1, client, '-', claim, now, lease, permits, is_fair, '0') ..
                 string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
                 'PXAT', string.format('%.0f', math.ceil(math.max(expires, bars_until) / 1000) + 10000))
         end
