@@ -186,6 +186,7 @@ void engine::on_submit_reply(tenure& it, pending_request const& was, seam::reply
         if (it.at() != claim_phase::held)
             on_granted(it, granted->grants.front(), {was.sent, now, answer.now}, now);
     } else if (queued != nullptr) {
+        it.seen_waiting = std::max(it.seen_waiting, answer.now);
         if (it.at() == claim_phase::submitting) on_queued(it, queued->blocked_for, now);
     } else if (auto const* const no = std::get_if<seam::refused>(&answer.body)) {
         if (it.at() == claim_phase::submitting) on_refused(it, *no, now);

@@ -74,6 +74,7 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
     switch (result.now) {
     case status::alive: return confirm(it, result.held, lease, pair, now);
     case status::waiting: {
+        it.seen_waiting = std::max(it.seen_waiting, pair.store);
         auto const its = it.of;
         answer_busy(*its, now);
         if (its->calls.empty()) return;
@@ -223,7 +224,9 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
         auto* const it = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
         if (it == nullptr || (it->at() != phase::waiting && it->at() != phase::submitting)) return;
         auto const& reading = clock_.latest();
-        if (!reading || !judge_->can_have_begun(*reading, granted->held.began, now)) {
+        // A grant from before the store said that it waits has ended since: the message is an old one.
+        if (!reading || !judge_->can_have_begun(*reading, granted->held.began, now) ||
+            granted->held.began < it->seen_waiting) {
             if (it->in_store_line) renew_now(*it, now);  // ask: it is a hint
             return;
         }

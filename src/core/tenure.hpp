@@ -69,6 +69,7 @@ public:
 
     // Requests under way. A submit may be under way more than once.
     seam::store_time last_not_after{};     ///< until when submits may take effect
+    seam::store_time seen_waiting{};       ///< when the store last said that it waits
     base::instant answer_by{base::never};  ///< when the request under way is given up
     base::instant silent_since{base::never};
     base::instant try_at{base::never};    ///< when to submit or settle next

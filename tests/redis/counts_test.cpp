@@ -182,5 +182,39 @@ TEST_F(counts_test, those_who_wait_are_quiet) {
     EXPECT_GT(sent(), 0U) << "they renew their places after a third of the lease";
 }
 
+TEST_F(counts_test, a_look_for_deadlocks_costs_what_is_waited_for_and_not_what_is_there) {
+    client mine{server_.url()};
+    client other{server_.url()};
+    lock_options const how{.lease = 120s, .detect_deadlock = true};
+    latch{mine, "l", 1}.count_down();
+    std::string const many =
+        "for i = 1, 20000 do for _, end_of in ipairs({'', ':extra'}) do "
+        "redis.call('COPY', 'holdfast:name:{l}' .. end_of, 'holdfast:name:{l' .. i .. '}' .. "
+        "end_of) "
+        "end end return redis.call('DBSIZE')";
+    ASSERT_GT(std::stoul(server_.ask({"EVAL", many, "0"})), 20'000U);
+
+    mutex held{mine, "a", how};
+    mutex wanted{other, "a", how};
+    auto const wait_for = [&](lease first) {
+        auto waiting = std::async(std::launch::async, [&] { return wanted.acquire(); });
+        EXPECT_TRUE(eventually([&] {  // `locks` would ask for everything
+            return server_.ask({"EXISTS", "holdfast:name:{a}:claims"}) == "1";
+        }));
+        await_quiet();
+        auto const out = sent();
+        EXPECT_EQ(first.release(), release_outcome::released);
+        (void)waiting.get().release();
+        return out;
+    };
+    (void)wait_for(held.acquire());  // connects, and loads the scripts
+    auto again = held.acquire();
+    count_anew();
+    auto const commands = wait_for(std::move(again));
+    std::cout << "to wait and to look: " << commands << " commands" << std::endl;
+    EXPECT_LE(commands, 4U) << "a submit, the index, one name";
+    EXPECT_EQ(server_.ask({"EXISTS", "holdfast:waited"}), "0") << "nothing is left of it";
+}
+
 }  // namespace
 }  // namespace holdfast::redis_faults

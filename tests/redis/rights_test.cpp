@@ -137,5 +137,86 @@ TEST_F(rights_test, election) {
     EXPECT_TRUE(eventually([&] { return (seen & 2) != 0; }));
 }
 
+/// Somebody who may hear and publish everything, and nothing else.
+class spy_test : public rights_test {
+protected:
+    void SetUp() override {
+        rights_test::SetUp();
+        ASSERT_EQ(server_.ask({"ACL", "SETUSER", "spy", "reset", "on", ">s3cret", "resetchannels",
+                               "&*", "+subscribe", "+publish"}),
+                  "OK");
+        spy_.emplace(server_, "spy", "s3cret");
+    }
+
+    /// Somebody waits for the name, and tells of it here.
+    [[nodiscard]] std::string waiting_id(std::string const& name) {
+        std::string out;
+        EXPECT_TRUE(eventually([&] {
+            auto const all = clients_[0].locks(name);
+            if (all.size() != 1 || all.front().waiters.size() != 1) return false;
+            out = all.front().waiters.front().id;
+            return true;
+        }));
+        return out;
+    }
+
+    void publish(std::string const& id, std::string const& message) {
+        auto const channel = "holdfast:client:" + id.substr(0, 16);
+        EXPECT_TRUE(eventually([&] { return spy_->ask({"PUBLISH", channel, message}) == "1"; }));
+    }
+
+    [[nodiscard]] static std::string grant(std::string const& id, std::uint64_t token) {
+        auto const sequence = std::to_string((token >> 8) + 1);
+        return "granted " + id.substr(17) + " " + sequence + " " + sequence + " 0";
+    }
+
+    std::optional<support::redis_user> spy_;
+};
+
+TEST_F(spy_test, a_forged_grant_gives_nothing) {
+    mutex mine{clients_[0], "m"};
+    mutex theirs{clients_[1], "m", {.order = ordering::fair}};
+    auto held = mine.acquire();
+    auto waiting = std::async(std::launch::async, [&] { return theirs.acquire(); });
+    auto const id = waiting_id("m");
+    auto const said = grant(id, held.token());
+    publish(id, said);
+    publish(id, said + " " + std::string(40, '0'));
+    EXPECT_TRUE(throughout(300ms, [&] {
+        return waiting.wait_for(0s) != std::future_status::ready;
+    })) << "two hold one name";
+    EXPECT_EQ(held.release(), release_outcome::released);
+    auto const granted = waiting.get();
+    EXPECT_GT(granted.token(), held.token());
+    EXPECT_TRUE(granted.held());
+}
+
+TEST_F(spy_test, a_grant_that_was_heard_cannot_be_given_again) {
+    mutex mine{clients_[0], "m"};
+    mutex theirs{clients_[1], "m", {.order = ordering::fair}};
+    std::string heard;
+    for (int round = 0; round < 2; ++round) {
+        auto held = mine.acquire();
+        auto waiting = std::async(std::launch::async, [&] { return theirs.acquire(); });
+        auto const id = waiting_id("m");
+        if (round == 0) {
+            EXPECT_NE(spy_->ask({"SUBSCRIBE", "holdfast:client:" + id.substr(0, 16)}), "");
+        } else {
+            publish(id, heard);
+            publish(id, heard.replace(8, 16, id.substr(17)));
+            publish(id, grant(id, held.token()) + heard.substr(heard.rfind(' ')));
+            EXPECT_TRUE(throughout(300ms, [&] {
+                return waiting.wait_for(0s) != std::future_status::ready;
+            })) << "two hold one name";
+        }
+        EXPECT_EQ(held.release(), release_outcome::released);
+        EXPECT_EQ(waiting.get().release(), release_outcome::released);
+        if (round > 0) break;
+        while (!heard.starts_with("granted "))
+            heard = spy_->hear().substr(std::string{"message\nholdfast:client:\n"}.size() + 16);
+        spy_.emplace(server_, "spy", "s3cret");
+    }
+}
+
 }  // namespace
 }  // namespace holdfast::redis_faults

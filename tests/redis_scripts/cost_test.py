@@ -68,6 +68,28 @@ class Cost(Case):
     def test_fair_hand_over(self):
         self.assertSame(lambda holder, crowd: self.store.settle(holder), 7, fair=True)
 
+    def test_those_who_have_an_owner_cost_the_same(self):
+        """But for the first of them within a lease."""
+        for call in (lambda holder, crowd: self.store.settle(holder),
+                     lambda holder, crowd: self.store.submit(self.claim(owned=crowd[0].owned), queue=True),
+                     lambda holder, crowd: self.store.settle(crowd[3])):
+            self.assertEqual(self.after(64, call, fair=True), self.after(64, call, fair=True, owned=True))
+        self.link.flushall()
+        self.setUp()
+        self.store.submit(self.claim())
+        first = self.commands(lambda: self.store.submit(self.claim(name=b"other", owned=True), queue=True))
+        self.assertNotIn("zadd", first)  # nobody was in the way
+        first = self.commands(lambda: self.store.submit(self.claim(BOB, owned=True), queue=True))
+        print("the first with an owner", sum(first.values()), first)
+        self.assertLessEqual(sum(first.values()), 12)
+
+    def test_two_in_turn_who_have_an_owner(self):
+        one, two = self.claim(owned=True, fair=True), self.claim(BOB, owned=True, fair=True)
+        self.store.submit(one)
+        self.store.submit(two, queue=True)
+        commands = self.commands(lambda: (self.store.settle(one), self.store.submit(one, queue=True), self.store.settle(two)))
+        self.assertFalse({"zadd", "zrem", "zrange", "pttl"} & set(commands), commands)
+
     def test_hand_over_to_an_owner_that_joins(self):
         def owned(waiters):
             self.link.flushall()
@@ -135,7 +157,7 @@ class Cost(Case):
 
     def test_server_time_of_a_rotation(self):
         """Printed, not judged: microseconds inside the server when the holder hands over and comes again."""
-        line = [self.claim(f"{number:016x}", fair=True, lease=30_000, info=b"x" * 100) for number in range(16)]
+        line = [self.claim(f"{number:016x}", fair=True, lease=30_000, info=b"x" * 100, owned=True) for number in range(16)]
         for parties in (line[:1], line[:2], line):
             for it in parties:
                 self.store.submit(it, queue=True)

@@ -25,7 +25,7 @@ class Faults(Case):
 
     def crowd(self):
         """Two readers hold, a writer and a reader wait."""
-        claims = [self.claim(ALICE, mode=SHARED), self.claim(BOB, mode=SHARED), self.claim(CAROL),
+        claims = [self.claim(ALICE, mode=SHARED), self.claim(BOB, mode=SHARED), self.claim(CAROL, owned=True),
                   self.claim(ALICE, mode=SHARED)]
         for it in claims:
             self.store.submit(it, queue=True)
@@ -33,7 +33,7 @@ class Faults(Case):
 
     def writers(self, name=b"w"):
         """One holds, three wait: the fast paths."""
-        claims = [self.claim(name=name, fair=True) for _ in range(4)]
+        claims = [self.claim(name=name, fair=True, owned=True) for _ in range(4)]
         for it in claims:
             self.store.submit(it, queue=True)
         return claims
@@ -203,6 +203,11 @@ class Faults(Case):
         self.store.inspect(b"q")
         self.store.evict(b"q")
         self.store.watch(BOB, b"q", on=False)
+        self.store.submit(holder := self.claim(name=b"w", lease=20))
+        self.store.submit(self.claim(name=b"w", owned=True, lease=20), queue=True)
+        self.store.wait_past(self.store.now + 2 * 20_000)
+        self.assertEqual(self.store.waited_for(), [])
+        self.assertEqual(self.store.settle(holder), "gone")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 import random
 import unittest
 
+import redis
+
 from case import ALICE, BOB, Case
-from store import LONG, PERMITS, SEMAPHORE, SHARED, group
+from store import LATER, LONG, PERMITS, SEMAPHORE, SHARED, group
 
 CLAIMS = group(b"holdfast:", b"q")[1]
 
@@ -97,6 +99,52 @@ class Line(Case):
             known = self.store.inspect(b"q")
             self.assertIn(alive.id, [it[0] for it in known[5] + known[6]])
             self.assertNotIn(dead.id, [it[0] for it in known[5] + known[6]])
+
+    def values(self):
+        """All that the server has: names of fields and what is in them."""
+        for key in self.keys():
+            if self.link.type(key) == b"hash":
+                for item in self.link.hgetall(key).items():
+                    yield from item
+            elif self.link.type(key) == b"string":
+                yield self.link.get(key)
+
+    def test_a_secret_is_kept_while_its_claim_waits_and_is_told_to_nobody(self):
+        for how in ({}, {"mode": SHARED}, {"joins": True, "owner": "me"}, {"kind": SEMAPHORE, "mode": PERMITS, "limit": 1}):
+            self.link.flushall()
+            holder = self.claim(**how if "kind" in how else {})
+            line = [self.claim(BOB, **how) for _ in range(3)]
+            ear = self.ear(BOB)
+            for it in (holder, *line):
+                self.store.submit(it, queue=True)
+            self.store.submit(line[1], queue=True)
+            self.store.renew(line[1])
+            for it in line:
+                self.assertEqual(sum(it.secret in value for value in self.values()), 1, how)
+            shown = repr(self.store.inspect(b"q"))
+            granted = []
+            for it in (holder, *line):
+                self.store.settle(it)
+                granted += [text for text in self.told(ear) if text.startswith("granted")]
+            self.assertEqual(len(granted), len(line), how)
+            for it, text in zip(line, granted):
+                _, _, sequence, began, contended, _ = text.split()
+                self.assertEqual(text, it.granted(sequence, began, contended), how)
+                self.assertNotIn(repr(it.secret.decode("utf-8", "surrogateescape"))[1:-1], shown)
+                self.assertNotIn(it.secret.hex(), text)
+            self.assertEqual([value for value in self.values() if any(it.secret in value for it in line)], [])
+
+    def test_a_claim_without_a_secret_cannot_wait(self):
+        holder, waiter = self.claim(), self.claim(BOB)
+        self.store.submit(holder)
+        before = self.link.dump(group(b"holdfast:", b"q")[0])
+        arguments = waiter.arguments()[:-1] + [b""]
+        with self.assertRaises(redis.ResponseError):
+            self.store.call("submit", b"q", 1, LATER, *arguments)
+        self.assertEqual(self.link.dump(group(b"holdfast:", b"q")[0]), before)
+        self.assertRefused(self.store.call("submit", b"q", 0, LATER, *arguments), "busy")
+        self.store.settle(holder)
+        self.assertHolds(self.store.call("submit", b"q", 0, LATER, *arguments))
 
     def test_a_lock_before_another_kind(self):
         self.store.submit(self.claim(kind=SEMAPHORE, mode=PERMITS, limit=3))

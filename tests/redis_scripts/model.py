@@ -128,7 +128,7 @@ class Model:
         entry.expires = self.now + entry.claim.lease * 1000
         name.holders[entry.id] = entry
         name.count(entry, +1)
-        self.tell(entry.id, "granted", f"{number} {self.now} {int(bool(name.line))} {self.now}")
+        self.notices.append((entry.id[:16], entry.claim.granted(number, self.now, int(bool(name.line)))))
 
     def end(self, name, entry, why):
         if entry.held:

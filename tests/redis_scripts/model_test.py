@@ -44,6 +44,7 @@ class Against(Case):
         self.made += 1
         lease = self.random.choice([LONG] * 12 + [2, 5])
         claim = make(f"{self.random.choice([ALICE, BOB, CAROL])}-{self.made:016x}", lease)
+        claim.owned = self.random.random() < 0.3
         self.claims.append(claim)
         del self.claims[:-30]
         return claim
@@ -90,6 +91,15 @@ class Against(Case):
         self.assertEqual(reply, expected, what)
         self.assertEqual(sorted(self.heard()), sorted(model.notices), what)
         self.assertAllKeysEnd()
+        self.assertWaited(what)
+
+    def assertWaited(self, what):
+        """Whoever waits and has an owner is in the index, for as long as it lives."""
+        index = dict(self.link.zrange(self.store.waited, 0, -1, withscores=True))
+        for (name, condition), known in self.model.names.items():
+            until = [it.expires for it in known.line if it.claim.owned and it.expires > self.model.now]
+            if until:
+                self.assertGreaterEqual(index.get(group(self.store.prefix, name, condition)[0], 0), max(until), what)
 
     def compare(self, make):
         for _ in range(STEPS):

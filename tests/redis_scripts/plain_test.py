@@ -111,6 +111,15 @@ class Plain(Case):
             self.assertEqual(self.evict(force=True), 1)
             self.assertFalse(self.link.exists("q"))
 
+    def test_a_foreign_lock_may_last_longer_than_lua_counts(self):
+        one = self.claim()
+        for left in (2**53 - 1, 2**53 + 1, 2**63 - 10**13):
+            self.link.set("q", "theirs", px=left)
+            reply = self.acquire(one)
+            self.assertRefused(reply, "busy")
+            self.assertTrue(86_400_000 < reply[2] < 2**53, reply)
+            self.assertEqual(self.renew(one)[0], "gone")
+
     def test_our_own_is_evicted(self):
         one = self.claim()
         self.acquire(one)

@@ -49,10 +49,22 @@ class Claim:
     joins: bool = False
     owner: str = ""
     info: bytes = b""
+    owned: bool = False  # it has an owner, or the thread behind it is known
 
     def arguments(self):
         return [self.id, self.kind, self.mode, self.permits, self.limit, int(self.fair), self.lease, int(self.joins),
-                self.owner, self.info]
+                self.owner, self.info, self.secret]
+
+    @property
+    def secret(self):
+        """What the claim's client alone knows, besides the server."""
+        return hashlib.md5(b"known to nobody " + self.id.encode()).digest()
+
+    def granted(self, sequence, began, contended):
+        """The message of a grant."""
+        terms = f"{sequence} {began} {contended}"
+        proof = hashlib.sha1(terms.encode() + self.secret).hexdigest()
+        return f"granted {self.id[17:]} {terms} {proof}"
 
 
 def words(reply):
@@ -71,6 +83,10 @@ class Store:
     def mark(self):
         return self.prefix + b"mark"
 
+    @property
+    def waited(self):
+        return self.prefix + b"waited"
+
     def run(self, script, keys, *arguments):
         """The reply without its time, which is kept in `now`."""
         if script not in self._loaded:
@@ -80,12 +96,12 @@ class Store:
         return words(reply[1:])
 
     def call(self, script, name, *arguments, condition=False, more=()):
-        keys = [self.mark, *group(self.prefix, name, condition), *more]
+        keys = [self.mark, *group(self.prefix, name, condition), *more, self.waited]
         return self.run(script, keys, self.prefix, name, *arguments)
 
     def submit(self, *claims, queue=False, not_after=LATER):
         first, *others = claims
-        arguments = [int(queue), not_after, *first.arguments()]
+        arguments = [(2 if first.owned else 1) if queue else 0, not_after, *first.arguments()]
         more = []
         for it in others:
             more += group(self.prefix, it.name, it.kind == CONDITION)
@@ -124,6 +140,10 @@ class Store:
 
     def inspect(self, name, condition=False):
         return self.call("inspect", name, condition=condition)
+
+    def waited_for(self):
+        """The records of names on which somebody waits who has an owner."""
+        return self.run("waited", [self.waited])[1]
 
     def evict(self, name, only="", condition=False):
         return self.call("evict", name, only, condition=condition)[1]

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +76,8 @@ public:
         std::strncpy(where.sun_path, path.c_str(), sizeof where.sun_path - 1);
         auto const* const raw = static_cast<sockaddr const*>(static_cast<void const*>(&where));
         connected_ = ::connect(socket_, raw, sizeof where) == 0;
+        timeval const patience{.tv_sec = 60, .tv_usec = 0};
+        ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     }
     ~wire() { ::close(socket_); }
     wire(wire const&) = delete;
@@ -211,5 +214,25 @@ void redis_server::kill() noexcept {
     ::waitpid(id_, nullptr, 0);
     id_ = -1;
 }
+
+struct redis_user::state {
+    wire to;
+};
+
+redis_user::redis_user(redis_server const& at, std::string const& name, std::string const& password)
+    : state_{new state{wire{at.socket_path()}}} {
+    if (!state_->to.is_connected()) throw std::runtime_error{"redis cannot be reached"};
+    if (auto const said = ask({"AUTH", name, password}); said != "OK")
+        throw std::runtime_error{"redis does not let '" + name + "' in: " + said};
+}
+
+redis_user::~redis_user() = default;
+
+std::string redis_user::ask(std::vector<std::string> const& words) {
+    state_->to.send(words);
+    return hear();
+}
+
+std::string redis_user::hear() { return state_->to.read(); }
 
 }  // namespace holdfast::support

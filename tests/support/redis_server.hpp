@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,25 @@ private:
     redis_server_options options_;
     std::uint16_t port_{0};
     pid_t id_{-1};
+};
+
+/// A connection as one of the server's users, for as long as the object lives. Not thread-safe.
+class redis_user {
+public:
+    /// Throws when the server does not let it in.
+    redis_user(redis_server const& at, std::string const& name, std::string const& password);
+    ~redis_user();
+    redis_user(redis_user const&) = delete;
+    redis_user& operator=(redis_user const&) = delete;
+
+    /// As that of the server.
+    std::string ask(std::vector<std::string> const& words);
+    /// What comes next by itself, such as a message of a channel: its parts as lines.
+    std::string hear();
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
 };
 
 }  // namespace holdfast::support

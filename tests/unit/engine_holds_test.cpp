@@ -156,6 +156,26 @@ TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
     it->release(next.call.held, now);
 }
 
+TEST_F(engine_test, a_grant_that_is_pushed_again_after_it_ended_is_asked_about) {
+    auto const holder = take(line_for({.order = ordering::fair}));
+    auto const earlier = seam::store_time{
+        std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch())};
+    pass(1s);
+    waiting next{line_for({.order = ordering::fair})};
+    it->begin(next.call, now);
+    settle_down();
+    it->on_notice(seam::claim_granted{next.call.in->now->subject.id, {seam::sequence{9}, earlier}},
+                  now);
+    EXPECT_EQ(next.call.outcome, verdict::pending) << "the store said later that it waits";
+    EXPECT_EQ(wanted<seam::renew>(), 1U);
+    settle_down();
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    it->release(holder, now);
+    settle_down();
+    EXPECT_EQ(next.call.outcome, verdict::granted);
+    it->release(next.call.held, now);
+}
+
 TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
     for (auto const grace : {2'600ms, 3'500ms, 3'900ms}) {
         auto const held = take(line_for({.lease = 4s, .grace = grace}));

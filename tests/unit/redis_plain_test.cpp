@@ -69,6 +69,23 @@ TEST_F(redis_plain, the_locks_of_others_are_respected) {
     EXPECT_TRUE(is_granted(mine.submit(mine.claim("theirs"))));
 }
 
+TEST_F(redis_plain, a_foreign_lock_may_last_longer_than_we_can_count) {
+    // 2^53 + 1, and about the longest that the server takes
+    for (auto const* const left : {"9007199254740993", "9223370000000000000"}) {
+        ASSERT_EQ(server().ask({"SET", "theirs", "0f0f", "PX", left}), "OK");
+        peer mine{url()};
+        auto const no = mine.submit(mine.claim("theirs"));
+        ASSERT_TRUE(is_refused(no, seam::refusal::busy)) << left << ": " << error_of(no).text;
+        auto const blocked_for = std::get<seam::refused>(no.body).blocked_for;
+        EXPECT_GT(blocked_for, 24h) << left;
+        EXPECT_GT(std::chrono::nanoseconds{blocked_for}, 24h) << "it can be counted with";
+        auto const page = mine.send(seam::inspect{"theirs", {}, true});
+        ASSERT_TRUE(std::holds_alternative<seam::page>(page.body)) << error_of(page).text;
+        auto const shown = std::get<seam::page>(page.body).names.at(0).holders.at(0);
+        EXPECT_GT(std::chrono::nanoseconds{shown.lease_left}, 24h) << left;
+    }
+}
+
 TEST_F(redis_plain, listings_show_what_is_ours_and_what_is_named) {
     server().ask({"SET", "a config value", "7"});
     peer mine{url()};

@@ -161,26 +161,51 @@ TEST(redis_keys, patterns_mean_what_they_say) {
 }
 
 TEST(redis_messages, are_hints_and_distrusted) {
-    native_layout const layout{"p:", {.id = seam::client_id{0xabc}, .host = {}, .label = {}}};
+    native_layout const layout{"p:",
+                               {.id = seam::client_id{0xabc}, .host = {}, .label = {}},
+                               claim_secrets{0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL}};
     EXPECT_EQ(layout.channel(), "p:client:0000000000000abc");
-    auto const granted = layout.read("granted 000000000000000f 77 1000 1 1001");
+    auto const granted =
+        layout.read("granted 000000000000000f 77 1000 1 7777eadae3265f094897ea985b2e8bd593b3d0ed")
+            .notice;
     ASSERT_TRUE(granted);
     auto const& it = std::get<seam::claim_granted>(*granted);
     EXPECT_EQ(it.id, (seam::claim_id{seam::client_id{0xabc}, 15}));
     EXPECT_EQ(it.held.number, seam::sequence{77});
     EXPECT_TRUE(it.held.contended);
-    auto const gone = layout.read("gone 000000000000000f 1001 it was evicted");
+    auto const gone = layout.read("gone 000000000000000f 1001 it was evicted").notice;
     ASSERT_TRUE(gone);
     EXPECT_EQ(std::get<seam::claim_gone>(*gone).why, "it was evicted");
-    auto const changed = layout.read("changed 2 1001 3 a bpart");
+    auto const changed = layout.read("changed 2 1001 3 a bpart").notice;
     ASSERT_TRUE(changed);
     EXPECT_EQ(std::get<seam::changed>(*changed).key,
               (seam::cell_key{lock_kind::latch, "a b", "part"}));
     for (std::string_view const nonsense :
          {"", " ", "granted", "granted 0f 1 1 1", "granted 000000000000000f x 1 1",
           "granted 000000000000000f 1 1 2", "changed 9 1 1 a", "changed 2 1 99 a", "hello",
-          "gone 000000000000000f", "granted 000000000000000f 99999999999999999999 1 1"})
-        EXPECT_FALSE(layout.read(nonsense)) << nonsense;
+          "gone 000000000000000f", "granted 000000000000000f 99999999999999999999 1 1",
+          "granted 000000000000000e 77 1000 1 7777eadae3265f094897ea985b2e8bd593b3d0ed",
+          "granted 000000000000000f 77 1000 0 7777eadae3265f094897ea985b2e8bd593b3d0ed",
+          "granted 000000000000000f 77 1000 1 7777EADAE3265F094897EA985B2E8BD593B3D0ED",
+          "granted 000000000000000f 77 1000 1  7777eadae3265f094897ea985b2e8bd593b3d0ed",
+          "granted 000000000000000f 7777eadae3265f094897ea985b2e8bd593b3d0ed",
+          "granted 000000000000000f 77 1000 1", "granted 000000000000000f "})
+        EXPECT_FALSE(layout.read(nonsense).notice) << nonsense;
+}
+
+TEST(redis_messages, secrets_are_those_of_siphash) {
+    // As `openssl mac -macopt hexkey:000102…0f -macopt size:16 SIPHASH` has them.
+    claim_secrets const secrets{0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL};
+    auto const shown = [&](std::uint64_t client, std::uint64_t number) {
+        std::string out;
+        for (auto const byte : secrets.of({seam::client_id{client}, number}))
+            out += base::hex(static_cast<unsigned char>(byte)).substr(14);
+        return out;
+    };
+    EXPECT_EQ(shown(0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL),
+              "6ee2a4ca67b054bbfd3315bf85230577");
+    EXPECT_EQ(shown(0xabc, 15), "3ab67d69506dd9c83684aab7bd382266");
+    EXPECT_NE(claim_secrets{}.of({}), claim_secrets{}.of({})) << "each client has its own";
 }
 
 TEST(redis_messages, netstrings) {

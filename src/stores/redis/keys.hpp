@@ -30,11 +30,14 @@ public:
     explicit key_space(std::string prefix)
         : prefix_{std::move(prefix)},
           mark_{prefix_ + "mark"},
+          waited_{prefix_ + "waited"},
           names_{prefix_ + "name:{"},
           conditions_{prefix_ + "condition:{"} {}
 
     [[nodiscard]] std::string const& prefix() const noexcept { return prefix_; }
     [[nodiscard]] std::string const& mark() const noexcept { return mark_; }
+    /// The index of names on which somebody waits who has an owner.
+    [[nodiscard]] std::string const& waited() const noexcept { return waited_; }
 
     /// The key of a name's record.
     [[nodiscard]] std::string record(std::string_view name, bool condition) const {
@@ -59,12 +62,15 @@ public:
 private:
     std::string prefix_;
     std::string mark_;
+    std::string waited_;
     std::string names_;
     std::string conditions_;
 };
 
 /// How many keys a record and what hangs on it are.
 inline constexpr unsigned group_size = 5;
+/// The mark before the groups, and the index behind them.
+inline constexpr unsigned common_keys = 2;
 
 /// Appends a record's key and those of all that hangs on it, in the scripts' order.
 void append_group(command& to, std::string_view record);

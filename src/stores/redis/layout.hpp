@@ -13,6 +13,12 @@
 
 namespace holdfast::stores::redis {
 
+/// What a message means.
+struct heard {
+    std::optional<seam::notice> notice{};  ///< nothing when it makes no sense
+    std::string warning{};                 ///< for the log, when it is not empty
+};
+
 /// Thread-safety: all members may be called from any thread at once.
 class layout {
 public:
@@ -26,10 +32,8 @@ public:
     /// Where this client is told things; empty for a layout without messages.
     [[nodiscard]] virtual std::string channel() const { return {}; }
 
-    /// What a message there means; nothing when it makes no sense.
-    [[nodiscard]] virtual std::optional<seam::notice> read(std::string_view /*message*/) const {
-        return std::nullopt;
-    }
+    /// What a message there means. Anybody may have sent it.
+    [[nodiscard]] virtual heard read(std::string_view /*message*/) const { return {}; }
 };
 
 /// holdfast's own layout, with lines, hand-over and messages.

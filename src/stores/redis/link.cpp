@@ -272,7 +272,9 @@ void link::on_break(base::error const& why) {
 }
 
 void link::on_message(std::string_view message) {
-    if (auto notice = layout_->read(message)) tell(std::move(*notice));
+    auto what = layout_->read(message);
+    if (!what.warning.empty()) say(log_level::warning, std::move(what.warning));
+    if (what.notice) tell(std::move(*what.notice));
 }
 
 void link::on_subscribed() {

@@ -1,4 +1,5 @@
 // What the messages on a client's channel mean.
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -51,24 +52,43 @@ seam::notice read_changed(words& from) {
 
 }  // namespace
 
-std::optional<seam::notice> native_layout::read(std::string_view message) const try {
+// All but grants are taken as hints and lead to a question at most, so only grants are proven.
+heard native_layout::read(std::string_view message) const try {
     words from{message};
     auto const word = from.next();
-    if (word == "changed") return read_changed(from);
-    if (word != "granted" && word != "gone" && word != "contended") return std::nullopt;
+    if (word == "changed") return {read_changed(from)};
+    if (word != "granted" && word != "gone" && word != "contended") return {};
     seam::claim_id const id{id_, from.hex()};
-    if (word == "contended") return seam::name_contended{id};
+    if (word == "contended") return {seam::name_contended{id}};
     if (word == "gone") {
         from.number();
-        return seam::claim_gone{id, std::string{from.rest()}};
+        return {seam::claim_gone{id, std::string{from.rest()}}};
     }
+    auto const terms = from.rest();
+    auto const end = std::min(terms.rfind(' '), terms.size());
+    if (!secrets_.is_proven(id, terms.substr(0, end),
+                            terms.substr(std::min(end + 1, terms.size()))))
+        return {std::nullopt, refuse_unproven()};
     seam::grant held;
     held.number = seam::sequence{from.number()};
     held.began = seam::store_time{seam::store_clock::duration{from.number()}};
     held.contended = from.number(1) == 1;
-    return seam::claim_granted{id, held};
+    return {seam::claim_granted{id, held}};
 } catch (garbled const&) {
-    return std::nullopt;
+    return {};
+}
+
+// Said the first time, and then each time that there are ten times as many: whoever can publish must
+// not be able to fill a log.
+std::string native_layout::refuse_unproven() const {
+    auto const count = ++unproven_;
+    auto power = count;
+    while (power % 10 == 0)
+        power /= 10;
+    if (power != 1) return {};
+    return "ignored " + std::to_string(count) + (count == 1 ? " message" : " messages so far") +
+           " that told of a grant and did not prove it: somebody else publishes on '" + channel() +
+           "'; limit the channels of the server's other users (ACL SETUSER, resetchannels)";
 }
 
 void append_netstring(std::string& to, std::string_view text) {

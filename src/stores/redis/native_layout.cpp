@@ -25,13 +25,23 @@ unsigned raw(Enumeration value) noexcept {
     return static_cast<unsigned>(value);
 }
 
+/// Whether a claim may wait, as the scripts want it.
+enum class queueing { no, unlisted, listed };
+
+/// A claim whose owner is known, by name or by its thread, is found by those who look for deadlocks.
+queueing way_of(seam::claim const& claim) noexcept {
+    bool const owned = !claim.spec->owner.empty() || claim.actor != seam::actor_id{};
+    return owned ? queueing::listed : queueing::unlisted;
+}
+
 }  // namespace
 
-native_layout::native_layout(std::string prefix, seam::identity const& self)
+native_layout::native_layout(std::string prefix, seam::identity const& self, claim_secrets secrets)
     : keys_{std::move(prefix)},
       client_{base::hex(static_cast<std::uint64_t>(self.id))},
       label_{self.label},
-      id_{self.id} {
+      id_{self.id},
+      secrets_{secrets} {
     append_netstring(host_and_pid_, self.host);
     append_netstring(host_and_pid_, std::to_string(self.pid));
 }
@@ -50,10 +60,10 @@ command native_layout::call(script const& what, std::string_view name, bool cond
 
 command native_layout::call_on(script const& what, std::string_view record,
                                std::string_view name) const {
-    command out{what, 1 + group_size};
+    command out{what, common_keys + group_size};
     out << keys_.mark();
     append_group(out, record);
-    out << keys_.prefix() << name;
+    out << keys_.waited() << keys_.prefix() << name;
     return out;
 }
 
@@ -73,11 +83,17 @@ std::string native_layout::info_of(seam::claim const& wanted) const {
     return out;
 }
 
-void native_layout::append_claim(command& to, seam::claim const& wanted) const {
+void native_layout::append_claim(command& to, seam::claim const& wanted, bool queue) const {
     auto const& spec = *wanted.spec;
     to << seam::claim_words{wanted.id} << raw(spec.kind) << raw(spec.mode) << spec.permits
        << spec.limit << (spec.order == ordering::fair ? 1 : 0) << spec.lease.count()
        << (spec.joins ? 1 : 0) << spec.owner.get() << info_of(wanted);
+    if (!queue) {
+        to << std::string_view{};
+        return;
+    }
+    auto const secret = secrets_.of(wanted.id);
+    to << std::string_view{secret.data(), secret.size()};
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::hello) const {
@@ -86,15 +102,16 @@ std::unique_ptr<exchange> native_layout::apply(seam::hello) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
     auto const groups = static_cast<unsigned>(what.claims.size());
-    command out{scripts::submit, 1 + groups * group_size};
+    command out{scripts::submit, common_keys + groups * group_size};
     out << keys_.mark();
     for (auto const& it : what.claims)
         append_group(out, keys_.record(it.name(), is_condition(*it.spec)));
-    out << keys_.prefix() << what.claims.front().name() << (what.queue ? 1 : 0)
-        << microseconds(what.not_after);
+    auto const& first = what.claims.front();
+    out << keys_.waited() << keys_.prefix() << first.name()
+        << raw(what.queue ? way_of(first) : queueing::no) << microseconds(what.not_after);
     for (auto const& it : what.claims) {
         if (&it != &what.claims.front()) out << it.name();
-        append_claim(out, it);
+        append_claim(out, it, what.queue);
     }
     return ask(std::move(out), [claims = std::move(what.claims)](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
@@ -208,11 +225,12 @@ std::unique_ptr<exchange> native_layout::apply(seam::read what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::swap what) const {
     auto const& key = what.key;
-    command out{scripts::swap, 1 + group_size * (what.guard ? 2U : 1U)};
+    command out{scripts::swap, common_keys + group_size * (what.guard ? 2U : 1U)};
     out << keys_.mark();
     append_group(out, keys_.record(key.name, key.kind == lock_kind::condition));
     if (what.guard)
         append_group(out, keys_.record(what.guard->name(), is_condition(*what.guard->spec)));
+    out << keys_.waited();
     out << keys_.prefix() << key.name << raw(key.kind) << key.part << what.expected << what.value
         << what.ttl.count() << seam::to_string(what.operation) << (what.remove ? 1 : 0);
     out << (what.guard ? seam::to_string(what.guard->id) : std::string{})

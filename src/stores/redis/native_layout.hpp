@@ -1,7 +1,9 @@
 // holdfast's own layout: how requests become calls of its scripts.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "stores/redis/claim_secrets.hpp"
 #include "stores/redis/keys.hpp"
 #include "stores/redis/layout.hpp"
 
@@ -17,18 +20,19 @@ namespace holdfast::stores::redis {
 /// What a listing has found, for its next page: the keys of records.
 struct unfinished_listing {
     std::string prefix;
+    bool waited_for{false};
     std::string after;  ///< the last name that was listed
     std::set<std::string> records;
 };
 
 class native_layout final : public layout {
 public:
-    native_layout(std::string prefix, seam::identity const& self);
+    native_layout(std::string prefix, seam::identity const& self, claim_secrets secrets = {});
 
     [[nodiscard]] seam::capabilities abilities() const override { return {}; }
     [[nodiscard]] std::unique_ptr<exchange> begin(seam::request what) const override;
     [[nodiscard]] std::string channel() const override { return keys_.channel(client_); }
-    [[nodiscard]] std::optional<seam::notice> read(std::string_view message) const override;
+    [[nodiscard]] heard read(std::string_view message) const override;
 
     [[nodiscard]] key_space const& keys() const noexcept { return keys_; }
 
@@ -56,14 +60,18 @@ private:
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::evict what) const;
 
     [[nodiscard]] std::unique_ptr<exchange> set_watch(seam::cell_key const& key, bool on) const;
-    void append_claim(command& to, seam::claim const& wanted) const;
+    void append_claim(command& to, seam::claim const& wanted, bool queue) const;
     [[nodiscard]] std::string info_of(seam::claim const& wanted) const;
+    /// Counts one; what to log of it, mostly nothing.
+    [[nodiscard]] std::string refuse_unproven() const;
 
     key_space keys_;
     std::string client_;  ///< the client's id in hexadecimal digits
     std::string label_;
     std::string host_and_pid_;  ///< as they stand in an info
     seam::client_id id_;
+    claim_secrets secrets_;
+    mutable std::atomic<std::uint64_t> unproven_{0};  ///< grants that were told without a proof
 
     mutable std::mutex listing_mutex_;  ///< guards what follows
     mutable unfinished_listing listing_;

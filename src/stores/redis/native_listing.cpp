@@ -63,9 +63,10 @@ seam::listed read_name(answer_reader& in, seam::store_time now) {
     return out;
 }
 
-/// Finds the records first, by two cursors at once; then asks for those of one page. The next page
-/// uses what this one has found: names that begin meanwhile may be missed. A record whose key holds a
-/// hash has a name that only the record knows, so such records are asked for each time.
+/// Finds the records first, by two cursors at once or in the index of those that are waited for; then
+/// asks for those of one page. The next page uses what this one has found: names that begin meanwhile may
+/// be missed. A record whose key holds a hash has a name that only the record knows, so such records are
+/// asked for each time.
 class listing final : public exchange {
 public:
     listing(native_layout const& in, seam::inspect what) : in_{in}, what_{std::move(what)} {
@@ -75,6 +76,11 @@ public:
         } else if (auto found = in_.take_records(what_)) {
             records_ = std::move(*found);
             ask_for_page();
+        } else if (what_.waited_for) {
+            command out{scripts::waited, 1};
+            out << in_.keys().waited();
+            outbox.push_back(std::move(out));
+            scans_.push_back(in_index);
         } else {
             for (std::size_t space = 0; space < patterns_.size(); ++space) {
                 patterns_[space] = in_.keys().pattern(what_.prefix, space == 1);
@@ -85,10 +91,12 @@ public:
 
     void on_answer(std::size_t which, answer const& what) override {
         answer_reader in{what};
-        if (which < scans_.size()) {
-            on_scanned(scans_[which], in);
-        } else {
+        if (which >= scans_.size()) {
             on_inspected(in);
+        } else if (scans_[which] == in_index) {
+            on_indexed(in);
+        } else {
+            on_scanned(scans_[which], in);
         }
     }
 
@@ -111,12 +119,14 @@ public:
         }
         if (more_) {
             out.next = out.names.empty() ? last_ : out.names.back().name;
-            in_.keep({what_.prefix, out.next, std::move(records_)});
+            in_.keep({what_.prefix, what_.waited_for, out.next, std::move(records_)});
         }
         return {now_, std::move(out)};
     }
 
 private:
+    static constexpr std::size_t in_index = 2;  ///< in the place of a space that is scanned
+
     void scan(std::size_t space, std::string_view cursor) {
         command out{"SCAN"};
         out << cursor << "MATCH" << patterns_[space] << "COUNT" << keys_per_scan;
@@ -133,6 +143,15 @@ private:
         --scanning_;
         if (cursor != "0") return scan(space, cursor);
         if (scanning_ == 0) ask_for_page();
+    }
+
+    void on_indexed(answer_reader& in) {
+        auto const head = read_head(in);
+        if (head.word != "waited") unknown_word(head.word);
+        now_ = head.now;
+        for (auto left = in.array(); left > 0; --left)
+            records_.emplace(in.text());
+        ask_for_page();
     }
 
     void ask_for_page() {
@@ -162,7 +181,8 @@ private:
         for (auto const record : hidden)
             outbox.push_back(in_.call_on(scripts::inspect, record, {}));
         // A page without names still has to tell the time.
-        if (hidden.empty()) outbox.push_back(in_.call(scripts::inspect, what_.prefix, false));
+        if (hidden.empty() && now_ == seam::store_time{})
+            outbox.push_back(in_.call(scripts::inspect, what_.prefix, false));
     }
 
     void on_inspected(answer_reader& in) {
@@ -180,7 +200,7 @@ private:
     native_layout const& in_;
     seam::inspect what_;
     std::array<std::string, 2> patterns_;  ///< of the names, and of the conditions
-    std::vector<std::size_t> scans_;       ///< which space each of the first commands scans
+    std::vector<std::size_t> scans_;       ///< where each of the first commands searches
     std::size_t scanning_{0};
     std::set<std::string> records_;
     std::vector<seam::listed> found_;
@@ -199,7 +219,8 @@ void native_layout::keep(unfinished_listing it) const {
 
 std::optional<std::set<std::string>> native_layout::take_records(seam::inspect const& of) const {
     std::lock_guard const held{listing_mutex_};
-    if (of.after.empty() || of.after != listing_.after || of.prefix != listing_.prefix)
+    if (of.after.empty() || of.after != listing_.after || of.prefix != listing_.prefix ||
+        of.waited_for != listing_.waited_for)
         return std::nullopt;
     return std::exchange(listing_, {}).records;
 }

@@ -21,7 +21,7 @@ constexpr unsigned keys_per_scan = 1000;
 // What a value of ours says: <claim id>:<sequence>, with ":kept" behind it under a minimum hold.
 claim_info read_holder(std::string_view value, bool ours, std::int64_t time_left) {
     claim_info out;
-    out.lease_left = milliseconds{std::max<std::int64_t>(0, time_left)};
+    out.lease_left = std::clamp(milliseconds{time_left}, milliseconds{0}, longest_span);
     if (!ours) {
         out.owner = "another client";
         return out;
@@ -40,7 +40,9 @@ claim_info read_holder(std::string_view value, bool ours, std::int64_t time_left
 class plain_listing final : public several {
 public:
     explicit plain_listing(seam::inspect what) : what_{std::move(what)} {
-        if (what_.exact) {
+        if (what_.waited_for) {
+            ask_for(what_.prefix);  // nobody waits here; a page without names still tells the time
+        } else if (what_.exact) {
             ask_for(what_.prefix);
         } else {
             scan("0");
@@ -93,7 +95,7 @@ private:
         auto const value = in.text();
         auto const left = in.integer();
         bool const ours = in.number(1) == 1;
-        if (!ours && !what_.exact) return;
+        if (what_.waited_for || (!ours && !what_.exact)) return;
         seam::listed it;
         it.name = names_[which];
         it.holders.push_back(read_holder(value, ours, left));

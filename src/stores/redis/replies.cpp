@@ -24,7 +24,8 @@ seam::store_time moment(std::uint64_t microseconds) {
 seam::store_time read_time(answer_reader& from) { return moment(from.number(largest_number)); }
 
 std::chrono::milliseconds read_span(answer_reader& from) {
-    return std::chrono::milliseconds{from.number(largest_number)};
+    auto const longest = static_cast<std::uint64_t>(longest_span.count());
+    return std::chrono::milliseconds{std::min(from.number(), longest)};
 }
 
 std::uint32_t read_count(answer_reader& from) {

@@ -20,7 +20,11 @@ namespace holdfast::stores::redis {
 /// Lua counts exactly up to here; nothing that a script answers is larger.
 inline constexpr std::uint64_t largest_number = 1ULL << 53;
 
+/// Longer than anything of ours lasts, and short enough to be counted in nanoseconds.
+inline constexpr std::chrono::milliseconds longest_span{std::chrono::hours{24 * 365 * 100}};
+
 [[nodiscard]] seam::store_time read_time(answer_reader& from);
+/// At most `longest_span`: what others have set may last longer.
 [[nodiscard]] std::chrono::milliseconds read_span(answer_reader& from);
 [[nodiscard]] std::uint32_t read_count(answer_reader& from);
 /// Sequence, beginning, contended.

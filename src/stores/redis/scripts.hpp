@@ -14,6 +14,7 @@ extern script const read;
 extern script const swap;
 extern script const watch;
 extern script const inspect;
+extern script const waited;
 extern script const evict;
 
 extern script const plain_acquire;

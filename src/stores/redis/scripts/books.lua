@@ -91,6 +91,10 @@ local function keep(b, e)
         b.r.claims_until = e.expires + e.lease
         b.stretch = true
     end
+    if e.owned and e.ticket and e.expires > b.r.waited_until then
+        b.r.waited_until = e.expires + e.lease
+        b.list = true
+    end
 end
 
 local function drop(b, e)

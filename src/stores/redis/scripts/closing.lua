@@ -1,6 +1,6 @@
 -- Included behind `books`: writes what was changed, removals first, each key once, then publishes.
 -- Only `finish` is called from outside; behind it nothing is judged any more.
--- Reads: extra. Writes: mark, record, claims, holders, bars, extra. Publishes: all notices.
+-- Reads: extra. Writes: mark, record, claims, holders, bars, extra, waited. Publishes: all notices.
 
 local BATCH = 1000 -- arguments of one command: Lua's stack is finite
 
@@ -32,6 +32,18 @@ local function tell_watchers(b)
     end
 end
 
+-- Lists the name among those on which somebody waits who has an owner. Those whose time is over go, a
+-- few at once, so that names of clients that died do not pile up.
+local function list_as_waited(b)
+    local key = KEYS[#KEYS]
+    call('ZADD', key, b.r.waited_until, b.record)
+    if call('PTTL', key) < (b.r.waited_until - now) / 1000 then
+        call('PEXPIREAT', key, expiry(2 * b.r.waited_until - now)) -- not again for the next one
+    end
+    local over = call('ZRANGE', key, '-inf', now, 'BYSCORE', 'LIMIT', 0, TRIMMED)
+    if #over > 0 then call('ZREM', key, unpack(over)) end
+end
+
 -- Returns whether anything was removed.
 local function write_removals(b)
     local fresh, spread = {}, is_spread(b.r)
@@ -45,8 +57,9 @@ local function write_removals(b)
         table.insert(fresh, b.claims)
     end
     remove_all('HDEL', b.extra, b.unset)
+    if b.unlist then call('ZREM', KEYS[#KEYS], b.record) end
     if #fresh > 0 then call('DEL', unpack(fresh)) end
-    return #fresh > 0 or next(b.over) or next(b.dropped) or next(b.unset)
+    return #fresh > 0 or b.unlist or next(b.over) or next(b.dropped) or next(b.unset)
 end
 
 local function write_claims(b)
@@ -101,10 +114,14 @@ end
 
 local function write(b, grows)
     local r = b.r
+    if r.waiters == 0 and r.waited_until > 0 then
+        b.unlist, b.list, r.waited_until = true, false, 0
+    end
     if is_empty(r) then
         if r.bars_until <= now and r.watch_until <= now then
             if b.text then
                 call('DEL', b.record, b.claims, b.holders, b.bars, b.extra)
+                if b.unlist then call('ZREM', KEYS[#KEYS], b.record) end
             end
             return
         end
@@ -128,6 +145,7 @@ local function write(b, grows)
         drawn = false
     end
     if is_spread(r) then write_claims(b) end
+    if b.list then list_as_waited(b) end
     write_extra(b)
     if text ~= b.before then
         call('SET', b.record, text, 'PXAT', expiry(record_until(r)))

@@ -38,8 +38,8 @@ local function flag(value)
 end
 
 local function pack_waiter(e)
-    return pack(WAITER, e.expires, e.lease, e.id, e.permits, e.mode .. flag(e.joins), flag(e.fair),
-        e.since, e.began)
+    return pack(WAITER, e.expires, e.lease, e.id, e.secret, e.permits, e.mode .. flag(e.joins), flag(e.fair),
+        flag(e.owned), e.since, e.began)
 end
 
 local function pack_details(e)
@@ -56,8 +56,9 @@ end
 
 local function unpack_waiter(text, ticket, details)
     local e = {state = 0, number = 0, ticket = ticket}
-    local how, fair
-    e.expires, e.lease, e.id, e.permits, how, fair, e.since, e.began = unpack_from(WAITER, text)
+    local how, fair, owned
+    e.expires, e.lease, e.id, e.secret, e.permits, how, fair, owned, e.since, e.began = unpack_from(WAITER, text)
+    e.owned = owned == '1'
     e.mode, e.joins, e.fair = tonumber(string.sub(how, 1, 1)), string.sub(how, 2) == '1', fair == '1'
     add_details(e, details, DETAILS_AT)
     return e
@@ -69,21 +70,22 @@ local function entry_from(at)
     return {id = ARGV[at], mode = tonumber(ARGV[at + 2]), permits = tonumber(ARGV[at + 3]),
             state = 0, number = 0, since = now, began = now, expires = now + lease, lease = lease,
             fair = ARGV[at + 5] == '1', joins = ARGV[at + 7] == '1', owner = ARGV[at + 8],
-            info = ARGV[at + 9]}
+            info = ARGV[at + 9], secret = ARGV[at + 10], owned = ARGV[3] == '2'}
 end
 
 -- The record of a name of which nothing is known.
 --   declared, current, used: permits · waiters, fair: who waits, and how many of them are fair
 --   first, ticket: the first and the last place in the line
 --   first_until: the first in the line is alive until then, or longer
+--   waited_until: the name is listed in `waited`, with this moment; 0 when it is not
 --   solo: the only holder; several are in `claims` and `holders`
 --   claims_until: the keys of claims and holders live at least so long
 --   *_soonest: nothing of the kind ends earlier · *_until: nothing of the kind ends later
 local function blank_record(name)
     return {name = name, kind = 0, declared = 0, current = 0, used = 0, holders = 0, waiters = 0,
-            fair = 0, shared = false, keep_until = 0, claims_until = 0, ticket = 0, first = 0, first_until = 0, cells = 0,
-            cells_soonest = 0, cells_until = 0, bars_until = 0, watch_soonest = 0, watch_until = 0,
-            solo = false}
+            fair = 0, shared = false, keep_until = 0, claims_until = 0, ticket = 0, first = 0,
+            first_until = 0, waited_until = 0, cells = 0, cells_soonest = 0, cells_until = 0,
+            bars_until = 0, watch_soonest = 0, watch_until = 0, solo = false}
 end
 
 -- Whether there is nothing to know but the only holder, its line and bars. Watches that are over are
@@ -98,7 +100,7 @@ local function pack_solo(r)
     local e = r.solo
     if r.waiters == 0 then r.ticket, r.claims_until, r.first, r.first_until = 0, 0, 0, 0 end
     return pack(SOLO_AND_DETAILS, 'hf1s', r.waiters, r.fair, r.ticket, r.claims_until, r.first,
-        r.first_until, r.bars_until, e.expires, e.began, e.number, r.kind, e.mode, 1, e.id, e.since,
+        r.first_until, r.waited_until, r.bars_until, e.expires, e.began, e.number, r.kind, e.mode, 1, e.id, e.since,
         e.lease, e.permits, flag(e.fair), flag(e.joins), r.declared, #r.name, r.name,
         #e.owner, e.owner, e.info)
 end
@@ -108,15 +110,15 @@ local function pack_record(r)
     return 'hf1f' .. cmsgpack.pack({r.name, r.kind, r.declared, r.current, r.used, r.holders, r.waiters,
         r.fair, r.shared, r.keep_until, r.claims_until, r.ticket, r.first, r.first_until, r.cells,
         r.cells_soonest, r.cells_until, r.bars_until, r.watch_soonest, r.watch_until,
-        r.solo and pack_holder(r.solo)})
+        r.solo and pack_holder(r.solo), r.waited_until})
 end
 
 -- The owner of the holder is nil when its details are in `claims`.
 local function unpack_solo(text)
     local r, e = blank_record(), {state = HELD}
     local _, kind, mode, details, fair, joins, rest
-    _, r.waiters, r.fair, r.ticket, r.claims_until, r.first, r.first_until, r.bars_until, e.expires,
-        e.began, e.number, kind, mode, details, e.id, e.since, e.lease, e.permits, fair, joins,
+    _, r.waiters, r.fair, r.ticket, r.claims_until, r.first, r.first_until, r.waited_until, r.bars_until,
+        e.expires, e.began, e.number, kind, mode, details, e.id, e.since, e.lease, e.permits, fair, joins,
         r.declared, r.name, rest = unpack_from(SOLO, text)
     r.kind, e.mode = tonumber(kind), tonumber(mode)
     e.fair, e.joins = fair == '1', joins == '1'
@@ -132,7 +134,7 @@ local function unpack_full(text)
             waiters = a[7], fair = a[8], shared = a[9], keep_until = a[10], claims_until = a[11],
             ticket = a[12], first = a[13], first_until = a[14], cells = a[15], cells_soonest = a[16],
             cells_until = a[17], bars_until = a[18], watch_soonest = a[19], watch_until = a[20],
-            solo = a[21] and unpack_holder(a[21])}
+            solo = a[21] and unpack_holder(a[21]), waited_until = a[22]}
 end
 
 -- An empty `name` is unknown and is not compared.

@@ -1,6 +1,6 @@
 -- Shows that claims of one name, held and waiting, are alive.
 -- Reads: record; claims, holders, mark where there are several.
--- Writes: the record, or the claim; what the next ones need when time has freed the name.
+-- Writes: the record, or the claim, and waited; what the next ones need when time has freed the name.
 -- Publishes: granted to those who hold now; what time has ended; changed.
 --@include solo
 local text = call('GET', KEYS[2])
@@ -13,7 +13,7 @@ if not text then
 end
 
 if #ARGV == 4 and #text > HEAD_SIZE then -- the usual case: the holder, and at most a line behind it
-    local magic, waiters, _, _, claims_until, _, first_until, bars_until, expires, _, number, _, _, holder =
+    local magic, waiters, _, _, claims_until, _, first_until, _, bars_until, expires, _, number, _, _, holder =
         unpack_from(HEAD, text)
     local renewed = math.max(expires, now + ARGV[4] * 1000)
     -- The details of the holder may lie in `claims`, which must not end before it does.

@@ -41,7 +41,8 @@ local function let_in(b, e, number)
     e.state, e.number, e.since, e.began, e.expires = HELD, number, now, now, now + e.lease
     add_holder(b, e)
     count_held(r, e, 1)
-    tell(e.id, 'granted', string.format('%.0f %.0f %d %.0f', number, now, r.waiters > 0 and 1 or 0, now))
+    local terms = string.format('%.0f %.0f %d', number, now, r.waiters > 0 and 1 or 0)
+    tell(e.id, 'granted', terms .. ' ' .. redis.sha1hex(terms .. e.secret))
     holders_changed(b)
 end
 

@@ -1,24 +1,26 @@
 -- Ends one claim, held or waiting: released, or gone when the store does not know it.
 -- Reads: record; claims, holders, mark where others hold or wait; bars to bar the claim.
--- Writes: deletes the record of a name that is free then; else the record, and what the next ones need.
+-- Writes: deletes the record of a name that is free then, and its place in waited; else the record, and what
+-- the next ones need.
 -- Publishes: granted to those who hold now; changed; what time has ended.
 --@include solo
 local id, text = ARGV[3], call('GET', KEYS[2])
 
 if ARGV[5] == '0' and not text then return {now, 'gone'} end
 if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE then
-    local magic, waiters, fair, ticket, claims_until, first, _, bars_until, expires, _, _, how, detailed, holder =
-        unpack_from(HEAD, text)
+    local magic, waiters, fair, ticket, claims_until, first, _, waited_until, bars_until, expires, _, _, how, detailed,
+        holder = unpack_from(HEAD, text)
     local ours = magic == 'hf1s' and holder == id and expires > now and
         unpack_from('<I4c0', text, NAME_AT) == ARGV[2]
     if ours and waiters == 0 and bars_until == 0 then -- the usual case: nobody else is there
         call('DEL', KEYS[2])
+        if waited_until > 0 then call('ZREM', KEYS[7], KEYS[2]) end
         return {now, 'released'}
     end
 
     -- The next usual case: others wait to hold the lock alone, and the first of them holds it now. All
     -- else that the rules look at (the dead, joining owners, readers, gaps) is left to them.
-    local one, two, place, one_until, lease, client, claim, permits, its_how, is_fair
+    local one, two, place, one_until, lease, client, claim, secret, permits, its_how, is_fair
     local moment = seconds .. micros
     local two_until, before = 0, {} -- the mark before; a table: it was not written
     if ours and waiters > 0 and how == '00' then
@@ -27,7 +29,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
         one, two = found[1], found[2]
     end
     if one and (two or waiters == 1) then
-        one_until, lease, client, claim, permits, its_how, is_fair = unpack_from(HEIR, one)
+        one_until, lease, client, claim, secret, permits, its_how, is_fair = unpack_from(HEIR, one)
         if two then two_until = unpack_from('<d', two) end
         if one_until > now and its_how == '00' and (not two or two_until > now) then
             before = redis.pcall('SET', KEYS[1], moment, 'GET')
@@ -50,7 +52,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
                     string.format('%.0f', math.ceil(math.max(claims_until, bars_until) / 1000) + 10000))
             end
             local changes = pack(CHANGES, waiters - 1, fair - is_fair, ticket, claims_until, first + 1,
-                two_until, bars_until, expires, now, number, '00', 0, client, '-', claim, now, lease,
+                two_until, waited_until, bars_until, expires, now, number, '00', 0, client, '-', claim, now, lease,
                 permits, is_fair, '0')
             if detailed == 0 then
                 call('SETRANGE', KEYS[2], IN_LINE, changes)
@@ -61,13 +63,14 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
         else
             local details = string.sub(call('HGET', KEYS[3], client .. '-' .. claim) or '', DETAILS_AT)
             call('DEL', KEYS[3])
-            call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, bars_until, expires, now, number,
-                '00', 1, client, '-', claim, now, lease, permits, is_fair, '0') ..
+            call('SET', KEYS[2], 'hf1s' .. pack(CHANGES, 0, 0, 0, 0, 0, 0, waited_until, bars_until, expires, now,
+                number, '00', 1, client, '-', claim, now, lease, permits, is_fair, '0') ..
                 string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
                 'PXAT', string.format('%.0f', math.ceil(math.max(expires, bars_until) / 1000) + 10000))
         end
-        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client, 'granted ' .. claim .. ' ' .. number_text ..
-            ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. moment)
+        local terms = number_text .. ' ' .. moment .. (two and ' 1' or ' 0')
+        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client,
+            'granted ' .. claim .. ' ' .. terms .. ' ' .. redis.sha1hex(terms .. secret))
         return {now, 'released'}
     end
 end

@@ -1,29 +1,29 @@
 -- Wants all of the claims or none: granted, queued or refused.
 -- Reads: mark, record; claims, holders where somebody is in the way; bars, extra where there are some.
--- Writes: mark and record; claims to queue; claims and holders beside another holder.
+-- Writes: mark and record; claims and waited to queue; claims and holders beside another holder.
 -- Publishes: contended to who is in the way of the first in the line; changed; what time has ended.
 --@include solo
 if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0, 0} end
 local text = call('GET', KEYS[2])
 
-if not text and #KEYS == 6 and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
+if not text and #KEYS == 7 and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
     local lease, number = ARGV[11] * 1000, now
     local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
     if before >= now then
         number = before + 1
         call('SET', KEYS[1], string.format('%.0f', number))
     end
-    call('SET', KEYS[2], pack(SOLO_AND_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
+    call('SET', KEYS[2], pack(SOLO_AND_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
         ARGV[6], ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
         #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', string.format('%d', ARGV[11] + 10001))
     return {now, 'granted', number, now, 0}
 end
 
 -- The next usual case: one holds a lock alone and another wants to; it joins the line, or is refused.
-if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HEAD_SIZE then
-    local magic, waiters, fair, ticket, claims_until, first, first_until, bars_until, expires, _, _, how, _,
-        holder = unpack_from(HEAD, text)
-    local id, queue = ARGV[5], ARGV[3] == '1'
+if text and #KEYS == 7 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HEAD_SIZE then
+    local magic, waiters, fair, ticket, claims_until, first, first_until, waited_until, bars_until, expires, _, _,
+        how, _, holder = unpack_from(HEAD, text)
+    local id, queue = ARGV[5], ARGV[3] ~= '0'
     if magic == 'hf1s' and how == '00' and expires > now and bars_until <= now and holder ~= id and
         (waiters == 0 or (queue and first_until > now)) and
         unpack_from('<I4c0', text, NAME_AT) == ARGV[2] then
@@ -33,10 +33,11 @@ if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
         if there[2] == false and (there[1] == false) == (waiters == 0) then
             local lease = ARGV[11] * 1000
             local mine = now + lease
+            local owned = ARGV[3] == '2' and '1' or '0'
             ticket = ticket + 1
             local place = pack(PLACE, '#', ticket)
             local details = pack(PLACE_AND_DETAILS, place, #ARGV[13], ARGV[13], ARGV[14])
-            local waiter = pack(WAITER, mine, lease, id, ARGV[8], '00', ARGV[10], now, now)
+            local waiter = pack(WAITER, mine, lease, id, ARGV[15], ARGV[8], '00', ARGV[10], owned, now, now)
             if waiters > 0 then
                 call('HSET', KEYS[3], id, details, place, waiter)
             else
@@ -49,12 +50,22 @@ if text and #KEYS == 6 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
                 call('PEXPIREAT', KEYS[3], moment)
                 call('PEXPIREAT', KEYS[2], moment)
             end
+            if owned == '1' and mine > waited_until then -- as list_as_waited has it
+                waited_until = mine + lease
+                call('ZADD', KEYS[7], waited_until, KEYS[2])
+                if call('PTTL', KEYS[7]) < (waited_until - now) / 1000 then
+                    call('PEXPIREAT', KEYS[7],
+                        string.format('%.0f', math.ceil((2 * waited_until - now) / 1000) + 10000))
+                end
+                local over = call('ZRANGE', KEYS[7], '-inf', now, 'BYSCORE', 'LIMIT', 0, TRIMMED)
+                if #over > 0 then call('ZREM', KEYS[7], unpack(over)) end
+            end
             if waiters == 0 then
                 redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(holder, 1, 16),
                     'contended ' .. string.sub(holder, 18) .. ' ' .. seconds .. micros)
             end
-            call('SETRANGE', KEYS[2], IN_LINE, pack('<dddddd', waiters + 1, fair + ARGV[10], ticket,
-                claims_until, first, first_until))
+            call('SETRANGE', KEYS[2], IN_LINE, pack('<ddddddd', waiters + 1, fair + ARGV[10], ticket,
+                claims_until, first, first_until, waited_until))
             return {now, 'queued', blocked_for}
         end
     end
@@ -67,8 +78,8 @@ end
 -- The claims, each with its books. Claims of one name share theirs.
 local function wanted_claims()
     local claims, shelf, by_key = {}, {}, {}
-    for i = 1, (#KEYS - 1) / 5 do
-        local at, group = 5 + (i - 1) * 11, 1 + (i - 1) * 5
+    for i = 1, (#KEYS - 2) / 5 do
+        local at, group = 5 + (i - 1) * 12, 1 + (i - 1) * 5
         local key = KEYS[group + 1]
         if not by_key[key] then
             by_key[key] = open(i == 1 and ARGV[2] or ARGV[at - 1], group, i == 1 and text or nil)
@@ -132,7 +143,7 @@ end
 
 local function submit(claims)
     for i, c in ipairs(claims) do
-        local no = obstacle(c, i - 1, ARGV[3] == '1' and #claims == 1)
+        local no = obstacle(c, i - 1, ARGV[3] ~= '0' and #claims == 1)
         if no then return no end
     end
     local reply = {now, 'granted'}

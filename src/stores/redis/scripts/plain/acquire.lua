@@ -10,7 +10,7 @@ if value then
     local owner, number, kept = parse(value)
     if owner == id and kept then return refused('too_late') end
     if owner == id then return {now, 'granted', number, began(KEYS[1], lease), 0} end
-    local left = redis.call('PTTL', KEYS[1]) -- -1: its owner set no end, and there is none
+    local left = math.min(redis.call('PTTL', KEYS[1]), LONGEST) -- -1: its owner set no end, and there is none
     return refused('busy', left < 0 and 0 or math.max(1, left), left)
 end
 local before = tonumber(redis.call('GET', KEYS[2]) or 0) or 0

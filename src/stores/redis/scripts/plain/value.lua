@@ -4,6 +4,8 @@
 local clock = redis.call('TIME')
 local now = clock[1] * 1000000 + clock[2] -- microseconds
 
+local LONGEST = 100 * 365 * 86400000 -- milliseconds: what others leave may last longer than Lua counts
+
 local function refused(why, blocked_for, detail)
     return {now, 'refused', why, blocked_for or 0, 0, detail or 0}
 end
