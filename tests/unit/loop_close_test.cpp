@@ -1,0 +1,86 @@
+// How long close() takes when the store does not let go of whoever drives it.
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "core/terms.hpp"
+#include "runtime/loop.hpp"
+#include "support/eventually.hpp"
+
+namespace holdfast::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Keeps one thread inside the store until it is opened. Outlives the store.
+struct gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::thread::id captive{};
+    bool interrupted{false};
+    bool open{false};
+    bool occupied{false};
+};
+
+/// Tells the time, carries out nothing, and does not let go of the captive.
+class stubborn_store final : public seam::store {
+public:
+    explicit stubborn_store(gate& exit) noexcept : exit_{exit} {}
+    seam::capabilities abilities() const override { return {}; }
+    std::optional<seam::reply> send(seam::request_id, seam::request what) noexcept override {
+        if (!std::holds_alternative<seam::hello>(what)) return std::nullopt;
+        return seam::reply{seam::store_time{1h}, seam::done{}};
+    }
+    void drive(base::instant) override {
+        std::unique_lock held{exit_.mutex};
+        bool const captive = exit_.captive == std::this_thread::get_id();
+        if (captive) exit_.occupied = true;
+        exit_.changed.wait(held, [&] { return exit_.open || (!captive && exit_.interrupted); });
+        exit_.interrupted = false;
+    }
+    void interrupt() noexcept override {
+        std::lock_guard const held{exit_.mutex};
+        exit_.interrupted = true;
+        exit_.changed.notify_all();
+    }
+    void shut() noexcept override {}
+
+private:
+    gate& exit_;
+};
+
+TEST(loop_close, takes_its_patience_once) {
+    gate exit;
+    auto on = std::make_unique<loop>(
+        [&](seam::event_sink&) { return std::make_unique<stubborn_store>(exit); },
+        core::engine::settings{}, [](log_level, std::string const&) {});
+    std::jthread const caller{[&] {
+        {
+            std::lock_guard const held{exit.mutex};
+            exit.captive = std::this_thread::get_id();
+        }
+        waiter self{*on};
+        core::acquire_call call{std::make_shared<core::line>(std::make_shared<core::terms const>(
+                                    core::make_terms({.name = "n"}, {}))),
+                                self};
+        on->acquire(call, self, std::chrono::nanoseconds::max(), {});
+        EXPECT_EQ(call.outcome, core::verdict::failed);
+    }};
+    ASSERT_TRUE(support::eventually([&] {
+        std::lock_guard const held{exit.mutex};
+        return exit.occupied;
+    }));
+    support::stopwatch const since;
+    on->close(4s);
+    EXPECT_LT(since.elapsed(), 7s) << "four for the claims and one for whoever is inside";
+    std::lock_guard const held{exit.mutex};
+    exit.open = true;
+    exit.changed.notify_all();
+}
+
+}  // namespace
+}  // namespace holdfast::runtime
