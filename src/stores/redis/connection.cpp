@@ -32,18 +32,29 @@ connection::~connection() = default;
 
 // --- sending -----------------------------------------------------------------------------------
 
-void connection::send(command what, asker& from, std::size_t which, base::instant now) {
-    question it{std::move(what), &from, which, now + to_->timeout};
+void connection::send(command what, asker& from, std::size_t which, base::instant now,
+                      milliseconds answer_within) {
+    question asked{std::move(what), &from, which, now + to_->timeout, false, answer_within};
     if (at_ == phase::ready) {
-        put(std::move(it));
+        put(std::move(asked), now);
     } else {
-        held_.push_back(std::move(it));
+        held_.push_back(std::move(asked));
     }
 }
 
-void connection::put(question what) {
+void connection::put(question what, base::instant now) {
+    if (what.answer_within > milliseconds::zero()) {
+        // Whoever asks again after that time may have measured it from a moment earlier.
+        auto const allowed = what.answer_within - what.answer_within / 8;
+        silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
+    }
     out_.append(what.what.bytes());
     asked_.push_back(std::move(what));
+}
+
+// After a pause of this process the answer may have come, and nobody has read it yet.
+bool connection::seems_dead(base::instant now) const noexcept {
+    return at_ == phase::ready && heard_ && now >= silent_from_ && !transport_->is_readable();
 }
 
 void connection::flush(base::instant now) {
@@ -92,7 +103,7 @@ void connection::greet(base::instant now) {
 
 void connection::ask_ourselves(command what, bool essential, base::instant now) {
     if (essential) ++greetings_;
-    put({std::move(what), nullptr, 0, now + to_->timeout, essential});
+    put({std::move(what), nullptr, 0, now + to_->timeout, essential}, now);
 }
 
 void connection::become_ready(base::instant now) {
@@ -100,7 +111,7 @@ void connection::become_ready(base::instant now) {
     watcher_.on_open();
     for (auto& it : std::exchange(held_, {})) {
         it.give_up = now + to_->timeout;
-        put(std::move(it));
+        put(std::move(it), now);
     }
 }
 
@@ -124,6 +135,8 @@ void connection::receive(base::instant now) {
     for (;;) {
         auto const got = transport_->read(buffer_);
         if (got == 0) return;
+        heard_ = true;
+        silent_from_ = base::never;
         parser_->feed({buffer_.data(), got});
         while (parser_->next(answer_))
             take(answer_, now);
@@ -170,7 +183,7 @@ void connection::load(question again, base::instant now) {
         text.stands_for(*what);
         ask_ourselves(std::move(text), false, now);
     }
-    put(std::move(again));
+    put(std::move(again), now);
 }
 
 // --- ends --------------------------------------------------------------------------------------
@@ -198,6 +211,8 @@ void connection::cut(base::error const& why, base::instant now) {
     out_.clear();
     written_ = 0;
     greetings_ = 0;
+    heard_ = false;
+    silent_from_ = base::never;
     loading_.clear();
     last_error_ = why;
     // The first try after a connection that worked is made at once.

@@ -1,6 +1,7 @@
 // One connection to one server: commands go out in order, answers come back in order.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -68,8 +69,18 @@ public:
     connection(connection const&) = delete;
     connection& operator=(connection const&) = delete;
 
-    /// Queues a command. Nobody is answered from inside.
-    void send(command what, asker& from, std::size_t which, base::instant now);
+    /// Queues a command. Nobody is answered from inside. When nothing at all has come for about
+    /// `answer_within` after it was sent, the connection `seems_dead`; zero: it never does for this.
+    void send(command what, asker& from, std::size_t which, base::instant now,
+              std::chrono::milliseconds answer_within = {});
+
+    /// Bytes vanish on the way: the server was heard on this connection, and has been silent for
+    /// longer since than a command allows. One that was never heard is not dead but waits for a slow
+    /// server, so one dead connection is followed by one fresh one, not by a row of them.
+    [[nodiscard]] bool seems_dead(base::instant now) const noexcept;
+
+    /// The shortest silence that counts: busy machines pause for less.
+    static constexpr std::chrono::milliseconds shortest_silence{50};
 
     /// Queues a command whose answer, if any, comes to the watcher. Only while it is open.
     void tell(command what) { out_.append(what.bytes()); }
@@ -109,11 +120,12 @@ private:
         std::size_t which{0};
         base::instant give_up{};
         bool essential{false};  ///< of ours: without it the connection is of no use
+        std::chrono::milliseconds answer_within{0};
     };
 
     void dial(base::instant now);
     void greet(base::instant now);
-    void put(question what);
+    void put(question what, base::instant now);
     void ask_ourselves(command what, bool essential, base::instant now);
     void become_ready(base::instant now);
     void receive(base::instant now);
@@ -137,6 +149,8 @@ private:
     int greetings_{0};            ///< essential ones that are not yet answered
     base::instant rest_until_{};  ///< no new try before
     base::instant connect_by_{};
+    bool heard_{false};                       ///< something came on this connection
+    base::instant silent_from_{base::never};  ///< from then on its silence is too long
     std::optional<base::error> last_error_;
 
     std::unique_ptr<transport> transport_;

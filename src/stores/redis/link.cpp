@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "stores/redis/fault.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -17,6 +18,9 @@ constexpr std::chrono::seconds watch_every{20};
 // With so many commands under way, a further one waits until the driver has read some answers, and
 // goes out with others in one piece. Below, it is written at once.
 constexpr std::size_t gather_from = 8;
+
+// A server that only paused keeps its subscription when it goes on within this time.
+constexpr std::chrono::milliseconds shortest_probe{250};
 
 std::string connection_name(seam::identity const& self, char const* role) {
     return "holdfast-" + base::hex(static_cast<std::uint64_t>(self.id)) + "-" + role;
@@ -80,6 +84,9 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     if (watched != nullptr) key = watched->key;
     if (unwatched != nullptr) key = unwatched->key;
     bool const on = watched != nullptr;
+    std::chrono::milliseconds answer_within{0};
+    if (auto const* const it = std::get_if<seam::renew>(&what)) answer_within = it->answer_within;
+    bool const is_renewal = std::holds_alternative<seam::renew>(what);
 
     auto its = layout_->begin(std::move(what));
     if (its->outbox.empty()) return its->close();
@@ -89,11 +96,13 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     now_ = base::boot_clock::now();
     if (key && messages_) on ? void(watched_.insert(*key)) : void(watched_.erase(*key));
     if (on && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
+    if (answer_within > std::chrono::milliseconds::zero()) cut_if_dead(answer_within);
     auto const before = commands_.unanswered();
     auto& it = launch(std::move(its), id);
+    it.answer_within = answer_within;
     if (listens && messages_ && !messages_->is_heard()) listen(it);
     advance(it);
-    write_or_leave(before);
+    write_or_leave(is_renewal ? 0 : before);
     lookout_.wake_by(next_due());
     return std::nullopt;
 }
@@ -111,11 +120,22 @@ void link::listen(flight& it) {
     lookout_.call();
 }
 
+// A renewal that is asked for again must not follow the first one to where bytes vanish. What befalls
+// one connection nearly always befalls those beside it.
+void link::cut_if_dead(std::chrono::milliseconds answer_within) {
+    if (!commands_.seems_dead(now_)) return;
+    auto const why = unreachable("it fell silent; a fresh connection is tried", *settings_);
+    commands_.cut(why, now_);
+    if (messages_) messages_->probe(std::max(2 * answer_within, shortest_probe), now_);
+    if (replicated_) replicated_->leave_idle_line(why, now_);
+    lookout_.call();
+}
+
 // Sends what the request wants sent; when nothing is under way any more, it is complete.
 void link::advance(flight& it) {
     for (auto& one : std::exchange(it.its->outbox, {})) {
         ++it.unanswered;
-        commands_.send(std::move(one), it, it.sent++, now_);
+        commands_.send(std::move(one), it, it.sent++, now_, it.answer_within);
     }
     if (it.unanswered > 0) return;
     complete(it);
@@ -133,7 +153,7 @@ void link::complete(flight const& it) {
         say_restored();
     }
     if (replicated_ && replication::concerns(reply)) {
-        replicated_->keep(*it.id, std::move(reply), now_);
+        replicated_->keep(*it.id, std::move(reply), now_, it.answer_within);
     } else {
         replies_.emplace_back(*it.id, std::move(reply));
     }

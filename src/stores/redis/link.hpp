@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -57,6 +58,7 @@ private:
         bool deaf{false};  ///< relies on messages, and was sent before any could arrive
         std::size_t sent{0};
         std::size_t unanswered{0};
+        std::chrono::milliseconds answer_within{0};  ///< of a renewal
     };
     using flights = boost::intrusive::list<flight>;
     using guard = std::unique_lock<std::mutex>;
@@ -73,6 +75,7 @@ private:
     flight& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
     void listen(flight& it);
     void advance(flight& it);
+    void cut_if_dead(std::chrono::milliseconds answer_within);
     void write_or_leave(std::size_t before);
     void complete(flight const& it);
     void say_restored();

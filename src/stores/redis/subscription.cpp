@@ -9,7 +9,7 @@ namespace holdfast::stores::redis {
 
 namespace {
 
-constexpr std::chrono::seconds ping_every{10};
+constexpr std::chrono::seconds ping_every{5};
 
 }  // namespace
 
@@ -33,6 +33,13 @@ void subscription::tend(base::instant now) {
         answer_by_ = std::min(answer_by_, now + to_->timeout);
         ping_at_ = now + ping_every;
     }
+}
+
+void subscription::probe(std::chrono::milliseconds answer_within, base::instant now) {
+    if (!heard_) return;
+    line_.tell(command{"PING"});
+    answer_by_ = std::min(answer_by_, now + std::min(answer_within, to_->timeout));
+    ping_at_ = now + ping_every;
 }
 
 base::instant subscription::next_due() const noexcept {

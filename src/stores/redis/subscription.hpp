@@ -1,6 +1,7 @@
 // The connection on which this client is told things.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,6 +33,10 @@ public:
                  listener& of, std::function<void()> wake, std::uint64_t seed);
 
     void start() noexcept { line_.keep(); }
+
+    /// Another connection to the server turned out to be dead. This one may be too, and shows within
+    /// `answer_within` that it is not, or is made again.
+    void probe(std::chrono::milliseconds answer_within, base::instant now);
 
     void tend(base::instant now);
     [[nodiscard]] base::instant next_due() const noexcept;
