@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -68,6 +69,9 @@ public:
 
     explicit raw_server(conduct how) : conduct_{std::move(how)} {
         socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        // As on a real network: with the large segments of loopback a flood comes in gulps.
+        int const segment = 1400;
+        ::setsockopt(socket_, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
         sockaddr_in any{};
         any.sin_family = AF_INET;
         any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

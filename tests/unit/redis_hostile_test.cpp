@@ -1,5 +1,6 @@
 // Servers that are slow, silent or hostile: what they can do to a client, and for how long.
 #include <atomic>
+#include <thread>
 
 #include "support/eventually.hpp"
 #include "support/raw_server.hpp"
@@ -38,6 +39,78 @@ TEST(redis_hostile, nonsense_ends_the_connection_and_nothing_else) {
         auto const error = error_of(mine.submit(mine.claim("q")));
         EXPECT_TRUE(error.is(errc::store_unavailable)) << what << ": " << error.text;
     }
+}
+
+/// Says the same over and over, as fast as it can, for longer than anybody may be kept by it.
+void flood(raw_socket const& to, std::string_view what) {
+    std::string many;
+    while (many.size() < (1U << 16))
+        many += what;
+    support::stopwatch const since;
+    while (since.elapsed() < 10s && to.send(many)) {}
+}
+
+TEST(redis_hostile, what_has_no_end_is_cut_off) {
+    for (std::string const what : {"+", "-ERR ", ":1", "$1", "*1", "+OK\r\n*3\r\n:1\r\n+"}) {
+        raw_server const there{[&](raw_socket const& to) {
+            if (to.receive().empty() || !to.send(what)) return;
+            flood(to, "7");
+        }};
+        peer mine{there.url("?timeout=15s")};
+        support::stopwatch const since;
+        auto const error = error_of(mine.submit(mine.claim("q")));
+        EXPECT_TRUE(error.is(errc::store_unavailable)) << what << ": " << error.text;
+        EXPECT_NE(error.text.find("does not speak as Redis does"), std::string::npos) << error.text;
+        EXPECT_LT(since.elapsed(), 5s) << what;
+    }
+}
+
+// Nobody else can send while the lock is held, and whoever drives wants to return in time.
+TEST(redis_hostile, a_flood_of_messages_keeps_nobody) {
+    std::atomic<bool> flooding{false};
+    raw_server const there{[&](raw_socket const& to) {
+        std::string got;
+        while (got.find("SUBSCRIBE") == std::string::npos) {
+            auto const more = to.receive();
+            if (more.empty()) return;
+            got += more;
+        }
+        auto const at = got.rfind("holdfast:client:");
+        auto const channel = "$" + std::to_string(got.find('\r', at) - at) + "\r\n" +
+                             got.substr(at, got.find('\r', at) - at) + "\r\n";
+        to.send("+OK\r\n*3\r\n$9\r\nsubscribe\r\n" + channel + ":1\r\n");
+        flooding = true;
+        flood(to, "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
+    }};
+    peer mine{there.url("?timeout=15s")};
+    mine.begin(seam::submit{{mine.claim("q")}, true, seam::store_time::max()});
+    std::atomic<bool> stop{false};
+    std::atomic<int> turns{0};
+    std::thread driver{[&] {
+        for (; !stop; ++turns)
+            mine.store().drive(base::boot_clock::now() + 20ms);
+    }};
+    EXPECT_TRUE(support::eventually([&] { return flooding.load(); }));
+    auto const before = turns.load();
+    support::stopwatch const since;
+    for (int i = 0; i < 20; ++i) {
+        mine.begin(seam::hello{});
+        (void)support::throughout(20ms, [] { return true; });
+    }
+    EXPECT_LT(since.elapsed(), 5s);
+    EXPECT_TRUE(support::eventually([&] { return turns > before + 5; }, 5s));
+    stop = true;
+    driver.join();
+}
+
+TEST(redis_hostile, spans_of_ages_are_clamped) {
+    raw_server const there{says("+OK\r\n*3\r\n:1\r\n+queued\r\n:9007199254740992\r\n")};
+    peer mine{there.url("?timeout=15s")};
+    auto const reply = mine.submit(mine.claim("q"), true);
+    ASSERT_TRUE(is_queued(reply)) << error_of(reply).text;
+    auto const span = std::get<seam::queued>(reply.body).blocked_for;
+    EXPECT_GT(span, 24h);
+    EXPECT_LE(span, 24h * 400);
 }
 
 /// A renewal that goes by a connection on which nothing comes within 100 ms.

@@ -15,6 +15,8 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t read_size = 64U << 10;
 
+constexpr milliseconds longest_turn{2};
+
 constexpr milliseconds first_pause{20};
 constexpr milliseconds longest_pause{1000};
 
@@ -130,8 +132,10 @@ void connection::on_ready(base::instant now) {
     flush(now);
 }
 
+// A server that sends faster than we read must not keep the owner's lock for ever.
 void connection::receive(base::instant now) {
     buffer_.resize(read_size);
+    more_ = false;
     for (;;) {
         auto const got = transport_->read(buffer_);
         if (got == 0) return;
@@ -142,6 +146,9 @@ void connection::receive(base::instant now) {
             take(answer_, now);
         // What TLS has read ahead is not seen by poll, so it is read to its end.
         if (got < buffer_.size() && !to_->tls.on) return;
+        if (base::boot_clock::now() - now < longest_turn) continue;
+        more_ = true;
+        return;
     }
 }
 
@@ -211,7 +218,7 @@ void connection::cut(base::error const& why, base::instant now) {
     out_.clear();
     written_ = 0;
     greetings_ = 0;
-    heard_ = false;
+    heard_ = more_ = false;
     silent_from_ = base::never;
     loading_.clear();
     last_error_ = why;

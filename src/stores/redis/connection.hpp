@@ -101,6 +101,8 @@ public:
     /// After a wait: the descriptor may be ready.
     void on_ready(base::instant now);
     [[nodiscard]] watched_socket socket() const noexcept;
+    /// There is more to read, which no wait for the socket may see: call `on_ready` again soon.
+    [[nodiscard]] bool has_more() const noexcept { return more_; }
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
     [[nodiscard]] bool is_choked() const noexcept { return !out_.empty(); }
@@ -157,6 +159,7 @@ private:
     std::unique_ptr<answer_parser> parser_;
     answer answer_;
     std::vector<char> buffer_;
+    bool more_{false};  ///< was left unread, so that others have their turn
     std::string out_;
     std::size_t written_{0};      ///< of `out_`
     std::deque<question> asked_;  ///< sent or to be sent, in order

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <thread>
 
 #include "base/random.hpp"
 #include "base/text.hpp"
@@ -90,7 +91,9 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
 
     auto its = layout_->begin(std::move(what));
     if (its->outbox.empty()) return its->close();
+    ++senders_;
     guard const held{mutex_};
+    --senders_;
     if (shut_ || abandoned_)
         return seam::reply{{}, seam::failure{{errc::closed, "the store is shut"}}};
     now_ = base::boot_clock::now();
@@ -200,14 +203,32 @@ void link::drive(guard& held, base::instant until) {
         std::array<watched_socket, lookout::most_sockets> sockets{commands_.socket()};
         if (messages_) sockets[1] = messages_->line().socket();
         if (replicated_) sockets[2] = replicated_->line().socket();
+        bool const more = has_more();
+        if (more) lookout_.call();
         held.unlock();
         lookout_.wait(sockets);
+        if (more) give_way();
         held.lock();
         now_ = base::boot_clock::now();
-        if (sockets[0].ready) commands_.on_ready(now_);
-        if (sockets[1].ready) messages_->on_ready(now_);
-        if (sockets[2].ready) replicated_->line().on_ready(now_);
+        if (sockets[0].ready || commands_.has_more()) commands_.on_ready(now_);
+        if (sockets[1].ready || (messages_ && messages_->line().has_more()))
+            messages_->on_ready(now_);
+        if (sockets[2].ready || (replicated_ && replicated_->line().has_more()))
+            replicated_->line().on_ready(now_);
     }
+}
+
+bool link::has_more() const noexcept {
+    return commands_.has_more() || (messages_ && messages_->line().has_more()) ||
+           (replicated_ && replicated_->line().has_more());
+}
+
+// A mutex is not fair: a thread that has been woken for it comes too late when the driver takes it back
+// at once, again and again.
+void link::give_way() const noexcept {
+    constexpr int most = 1000;
+    for (int i = 0; senders_ > 0 && i < most; ++i)
+        std::this_thread::yield();
 }
 
 void link::tend(base::instant now) {

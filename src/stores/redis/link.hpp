@@ -84,6 +84,8 @@ private:
     void watch_again();
     [[nodiscard]] base::instant next_due() const noexcept;
     void drive(guard& held, base::instant until);
+    [[nodiscard]] bool has_more() const noexcept;
+    void give_way() const noexcept;
     bool deliver(guard& held);
     void say(log_level level, std::string words) { words_.emplace_back(level, std::move(words)); }
 
@@ -94,6 +96,7 @@ private:
     lookout lookout_;
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> abandoned_{false};
+    std::atomic<int> senders_{0};  ///< want the lock
 
     std::mutex mutex_;  ///< guards what follows
     bool shut_{false};

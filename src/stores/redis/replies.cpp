@@ -23,8 +23,10 @@ seam::store_time moment(std::uint64_t microseconds) {
 
 seam::store_time read_time(answer_reader& from) { return moment(from.number(largest_number)); }
 
+// No lease lasts for longer, and sums of what a hostile server says must not overflow.
 std::chrono::milliseconds read_span(answer_reader& from) {
-    return std::chrono::milliseconds{from.number(largest_number)};
+    constexpr std::chrono::milliseconds longest = std::chrono::hours{24 * 366};
+    return std::min(longest, std::chrono::milliseconds{from.number(largest_number)});
 }
 
 std::uint32_t read_count(answer_reader& from) {

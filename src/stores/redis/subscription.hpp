@@ -46,6 +46,7 @@ public:
         line_.on_ready(now);
     }
     [[nodiscard]] connection& line() noexcept { return line_; }
+    [[nodiscard]] connection const& line() const noexcept { return line_; }
     [[nodiscard]] bool is_heard() const noexcept { return heard_; }
 
 private:
