@@ -1,5 +1,7 @@
 // Servers that are slow, silent or hostile: what they can do to a client, and for how long.
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <thread>
 
 #include "support/eventually.hpp"
@@ -41,6 +43,18 @@ TEST(redis_hostile, nonsense_ends_the_connection_and_nothing_else) {
     }
 }
 
+/// The channel of a subscription, as a text of the protocol.
+std::string channel_in(std::string const& request) {
+    auto const from = request.rfind("holdfast:client:");
+    auto const channel = request.substr(from, request.find('\r', from) - from);
+    return "$" + std::to_string(channel.size()) + "\r\n" + channel + "\r\n";
+}
+
+/// Of the connection's name, and of the subscription.
+std::string acknowledgement(std::string const& channel) {
+    return "+OK\r\n*3\r\n$9\r\nsubscribe\r\n" + channel + ":1\r\n";
+}
+
 /// Says the same over and over, as fast as it can, for longer than anybody may be kept by it.
 void flood(raw_socket const& to, std::string_view what) {
     std::string many;
@@ -75,10 +89,7 @@ TEST(redis_hostile, a_flood_of_messages_keeps_nobody) {
             if (more.empty()) return;
             got += more;
         }
-        auto const at = got.rfind("holdfast:client:");
-        auto const channel = "$" + std::to_string(got.find('\r', at) - at) + "\r\n" +
-                             got.substr(at, got.find('\r', at) - at) + "\r\n";
-        to.send("+OK\r\n*3\r\n$9\r\nsubscribe\r\n" + channel + ":1\r\n");
+        to.send(acknowledgement(channel_in(got)));
         flooding = true;
         flood(to, "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
     }};
@@ -111,6 +122,50 @@ TEST(redis_hostile, spans_of_ages_are_clamped) {
     auto const span = std::get<seam::queued>(reply.body).blocked_for;
     EXPECT_GT(span, 24h);
     EXPECT_LE(span, 24h * 400);
+}
+
+std::ptrdiff_t lines_of(std::string const& log) { return std::ranges::count(log, '\n'); }
+
+/// Acknowledges each subscription, says something more, and closes unless it is good.
+void expect_calm(std::string const& more, int most_connections) {
+    std::atomic<bool> good{false};
+    raw_server const there{[&](raw_socket const& to) {
+        auto const got = to.receive();
+        if (got.find("SUBSCRIBE") == std::string::npos) return to.listen();
+        auto const channel = channel_in(got);
+        to.send(acknowledgement(channel));
+        if (!more.empty()) to.send("*3\r\n$7\r\nmessage\r\n" + channel + more);
+        if (good) to.listen();
+    }};
+    peer mine{there.url("?timeout=15s")};
+    mine.begin(seam::submit{{mine.claim("q")}, true, seam::store_time::max()});
+    drive(mine, 3s);
+    EXPECT_GT(there.connections(), 3) << "it is tried again";
+    EXPECT_LT(there.connections(), most_connections) << "with pauses";
+    EXPECT_GE(lines_of(mine.log()), 1);
+    EXPECT_LE(lines_of(mine.log()), 2) << mine.log();
+    good = true;
+    drive(mine, 2s);
+    auto const connections = there.connections();
+    drive(mine, 1s);
+    EXPECT_EQ(there.connections(), connections) << "it stays where it works";
+}
+
+TEST(redis_hostile, a_server_that_acknowledges_and_closes_is_not_stormed) { expect_calm("", 20); }
+
+TEST(redis_hostile, nor_is_one_that_tells_something_first) {
+    expect_calm("$14\r\nnothing of use\r\n", 200);
+}
+
+TEST(redis_hostile, a_server_that_closes_at_each_command_fills_no_log) {
+    raw_server const there{[](raw_socket const& to) { (void)to.receive(); }};
+    peer mine{there.url("?timeout=15s")};
+    auto const end = base::boot_clock::now() + 3s;
+    int asked = 0;
+    for (; base::boot_clock::now() < end; ++asked)
+        EXPECT_TRUE(error_of(mine.send(seam::hello{})).is(errc::store_unavailable));
+    EXPECT_LT(there.connections(), 20);
+    EXPECT_LE(lines_of(mine.log()), 2) << mine.log();
 }
 
 /// A renewal that goes by a connection on which nothing comes within 100 ms.

@@ -17,6 +17,7 @@ constexpr std::size_t read_size = 64U << 10;
 
 constexpr milliseconds longest_turn{2};
 
+constexpr milliseconds useful_after{250};
 constexpr milliseconds first_pause{20};
 constexpr milliseconds longest_pause{1000};
 
@@ -73,6 +74,7 @@ void connection::flush(base::instant now) {
 
 void connection::dial(base::instant now) {
     at_ = phase::dialling;
+    dialled_ = now;
     connect_by_ = now + to_->timeout;
     guarded(now, [&] {
         transport_ = std::make_unique<transport>(*to_, wake_);
@@ -110,6 +112,7 @@ void connection::ask_ourselves(command what, bool essential, base::instant now) 
 
 void connection::become_ready(base::instant now) {
     at_ = phase::ready;
+    ready_since_ = now;
     watcher_.on_open();
     for (auto& it : std::exchange(held_, {})) {
         it.give_up = now + to_->timeout;
@@ -164,13 +167,13 @@ void connection::take(answer const& what, base::instant now) {
         if (--greetings_ == 0) become_ready(now);
         return;
     }
-    prove();
     if (what.is_error()) {
         auto const words = what.error_words();
         if (words.starts_with("NOSCRIPT") && it.what.calls() != nullptr)
             return load(std::move(it), now);
         return it.from->on_failure(it.which, explain(words, *to_));
     }
+    prove();
     try {
         it.from->on_answer(it.which, what);
     } catch (garbled const& why) {
@@ -222,12 +225,14 @@ void connection::cut(base::error const& why, base::instant now) {
     silent_from_ = base::never;
     loading_.clear();
     last_error_ = why;
-    // The first try after a connection that worked is made at once.
-    if (!was_ready || ++failures_ > 1) {
-        auto const doublings = std::min(failures_++, 10);
+    if (was_ready && now - ready_since_ >= useful_after) failures_ = 0;
+    // The first try after a connection that worked is made at once, unless it was made just now.
+    rest_until_ = base::after(dialled_, first_pause);
+    if (auto const before = failures_++; !was_ready || before > 0) {
+        auto const doublings = std::min(before, 10);
         auto const span = std::min<nanoseconds>(longest_pause, first_pause * (1 << doublings));
         auto const half = static_cast<std::uint64_t>(span.count() / 2);
-        rest_until_ = now + span / 2 + nanoseconds{random_.below(half)};
+        rest_until_ = std::max(rest_until_, now + span / 2 + nanoseconds{random_.below(half)});
     }
     auto asked = std::exchange(asked_, {});
     auto held = std::exchange(held_, {});

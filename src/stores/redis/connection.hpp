@@ -44,7 +44,8 @@ protected:
 };
 
 /// Connects when there is something to send, or always (`keep`), and again with growing pauses
-/// after a failure. When it breaks, everything that was under way fails: nobody can know what of it
+/// after a failure. The pauses begin small again when the connection has proved useful: a command of
+/// an asker was carried out, its owner says so, or it lasted for a while. When it breaks, everything that was under way fails: nobody can know what of it
 /// took effect. Nothing here waits.
 ///
 /// Thread-safety: none; its owner serialises.
@@ -85,7 +86,7 @@ public:
     /// Queues a command whose answer, if any, comes to the watcher. Only while it is open.
     void tell(command what) { out_.append(what.bytes()); }
 
-    /// It works: the pauses between tries begin small again.
+    /// Something useful has come: the pauses between tries begin small again.
     void prove() noexcept { failures_ = 0; }
 
     /// Writes what is queued, as far as there is room.
@@ -151,6 +152,8 @@ private:
     int greetings_{0};            ///< essential ones that are not yet answered
     base::instant rest_until_{};  ///< no new try before
     base::instant connect_by_{};
+    base::instant dialled_{base::instant::min()};
+    base::instant ready_since_{};
     bool heard_{false};                       ///< something came on this connection
     base::instant silent_from_{base::never};  ///< from then on its silence is too long
     std::optional<base::error> last_error_;

@@ -31,6 +31,7 @@ std::string connection_name(seam::identity const& self, char const* role) {
 
 void link::flight::on_answer(std::size_t which, answer const& what) {
     its->on_answer(which, what);
+    home.on_carried_out();
     --unanswered;
     home.advance(*this);
 }
@@ -301,15 +302,22 @@ void link::abandon() noexcept {
 
 // --- what the connections tell -----------------------------------------------------------------
 
-void link::on_open() {
+// A connection that is open may break with the first command: only an answer tells that it works.
+void link::on_carried_out() {
     if (std::exchange(down_, false))
         say(log_level::info, "the server " + settings_->shown() + " is reached again");
+}
+
+bool link::warn(log_limit& kind, std::string words) {
+    auto line = kind.admit(std::move(words), now_);
+    if (line) say(log_level::warning, *std::move(line));
+    return line.has_value();
 }
 
 void link::on_push(answer const&) { throw garbled{"an answer came that nobody asked for"}; }
 
 void link::on_break(base::error const& why) {
-    if (!shut_ && !std::exchange(down_, true)) say(log_level::warning, why.text);
+    if (!shut_ && !down_) down_ = warn(about_connection_, why.text);
 }
 
 void link::on_message(std::string_view message) {
@@ -332,7 +340,7 @@ void link::say_restored() {
 }
 
 void link::on_unsubscribed(base::error const& why) {
-    if (!shut_) say(log_level::warning, "no messages arrive: " + why.text);
+    if (!shut_) warn(about_messages_, "no messages arrive: " + why.text);
 }
 
 }  // namespace holdfast::stores::redis

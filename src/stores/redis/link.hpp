@@ -16,6 +16,7 @@
 
 #include "stores/redis/connection.hpp"
 #include "stores/redis/layout.hpp"
+#include "stores/redis/log_limit.hpp"
 #include "stores/redis/lookout.hpp"
 #include "stores/redis/replication.hpp"
 #include "stores/redis/subscription.hpp"
@@ -64,7 +65,7 @@ private:
     using guard = std::unique_lock<std::mutex>;
 
     // connection::watcher
-    void on_open() override;
+    void on_open() override {}
     void on_push(answer const& what) override;
     void on_break(base::error const& why) override;
     // subscription::listener
@@ -78,6 +79,7 @@ private:
     void cut_if_dead(std::chrono::milliseconds answer_within);
     void write_or_leave(std::size_t before);
     void complete(flight const& it);
+    void on_carried_out();
     void say_restored();
     void tell(seam::notice what);
     void tend(base::instant now);
@@ -88,6 +90,7 @@ private:
     void give_way() const noexcept;
     bool deliver(guard& held);
     void say(log_level level, std::string words) { words_.emplace_back(level, std::move(words)); }
+    bool warn(log_limit& kind, std::string words);
 
     std::shared_ptr<settings const> settings_;
     seam::event_sink& sink_;
@@ -101,7 +104,7 @@ private:
     std::mutex mutex_;  ///< guards what follows
     bool shut_{false};
     bool driven_{false};        ///< somebody is in `drive`, who writes what others leave
-    bool down_{false};          ///< said in the log
+    bool down_{false};          ///< said in the log, and no answer came since
     bool heard_before_{false};  ///< messages have arrived once
     bool missed_{false};        ///< messages may have been missed by those who wait for them
     std::size_t deaf_{0};       ///< how many deaf requests are under way
@@ -115,6 +118,8 @@ private:
     std::vector<std::pair<seam::request_id, seam::reply>> replies_;
     std::vector<seam::notice> notices_;
     std::vector<std::pair<log_level, std::string>> words_;
+    log_limit about_connection_;
+    log_limit about_messages_;
 };
 
 }  // namespace holdfast::stores::redis

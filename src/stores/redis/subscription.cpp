@@ -63,10 +63,11 @@ void subscription::on_push(answer const& what) {
     answer_by_ = base::never;
     ping_at_ = now_ + ping_every;
     if (kind == "message" && elements == 3) {
-        if (in.text() == channel_) listener_.on_message(in.text());
+        if (in.text() != channel_) return;
+        line_.prove();
+        listener_.on_message(in.text());
     } else if (kind == "subscribe" && elements == 3) {
         heard_ = true;
-        line_.prove();
         listener_.on_subscribed();
     } else if (kind != "pong") {
         throw garbled{"a message of an unknown kind came"};
