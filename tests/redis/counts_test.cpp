@@ -182,5 +182,40 @@ TEST_F(counts_test, those_who_wait_are_quiet) {
     EXPECT_GT(sent(), 0U) << "they renew their places after a third of the lease";
 }
 
+// They end before the store has confirmed that it watches for them.
+TEST_F(counts_test, observers_that_come_and_go_leave_nothing) {
+    client mine{server_.url()};
+    constexpr int many = 200;
+    for (int i = 0; i < many; ++i) {
+        election chair{mine, "chair " + std::to_string(i)};
+        auto const seen = chair.observe([](std::optional<leader_info> const&) {});
+    }
+    auto const keys = [&] { return server_.ask({"KEYS", "*chair*"}); };
+    EXPECT_TRUE(eventually([&] { return keys().empty(); }, 20s)) << keys();
+    // Who hears messages again asks for all that is watched.
+    auto const hears = [&] { return !server_.ask({"PUBSUB", "CHANNELS", "*"}).empty(); };
+    ASSERT_TRUE(eventually(hears));
+    count_anew();
+    server_.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+    ASSERT_TRUE(eventually(hears));
+    EXPECT_TRUE(throughout(500ms, [&] { return keys().empty(); })) << keys();
+    EXPECT_LT(commands_of(server_)["evalsha"], 5U);
+}
+
+TEST_F(counts_test, one_of_two_observers_goes_and_the_other_hears_on) {
+    client mine{server_.url()};
+    election chair{mine, "chair"};
+    std::atomic<int> heard{0};
+    auto first = std::make_optional(chair.observe([](std::optional<leader_info> const&) {}));
+    auto const second =
+        chair.observe([&](std::optional<leader_info> const& who) { heard += who ? 1 : 0; });
+    first.reset();
+    client other{server_.url()};
+    election theirs{other, "chair"};
+    ASSERT_TRUE(eventually([&] { return !server_.ask({"KEYS", "*chair*"}).empty(); }));
+    auto const term = theirs.campaign("me");
+    EXPECT_TRUE(eventually([&] { return heard == 1; }, 3s)) << "sooner than by the slow poll";
+}
+
 }  // namespace
 }  // namespace holdfast::redis_faults
