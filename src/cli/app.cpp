@@ -13,7 +13,6 @@
 
 #include "exit_status.hpp"
 #include "invocation.hpp"
-#include "secrets.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
@@ -133,7 +132,7 @@ std::string all_names() {
 }
 
 int refuse(CLI::App& app, std::string const& text) {
-    complain(fmt::format("{}\nTry '{} --help'.", without_any_secret(text), path_of(*chosen(app))));
+    complain(fmt::format("{}\nTry '{} --help'.", text, path_of(*chosen(app))));
     return exit_status::usage;
 }
 

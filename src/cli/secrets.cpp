@@ -63,12 +63,6 @@ std::string without_secrets(std::string_view text) {
     return out;
 }
 
-std::string without_any_secret(std::string_view text) {
-    std::string out{text};
-    blank(out);
-    return out;
-}
-
 void blank_secrets(std::span<char*> arguments) noexcept {
     for (char* argument : arguments) {
         // What follows is the user's own command: not ours to change.

@@ -108,8 +108,10 @@ class Refusals(sandbox.Sandbox):
         self.assertIn("is a read-only replica; name the primary", self.words_of_refusal("able"))
 
     def test_a_mistyped_command_tells_no_password(self):
-        for store in (f"redis://:{self.PASSWORD}@h", f"redis://u:my {self.PASSWORD}@h", f"redis://u:a@b'{self.PASSWORD}@h"):
-            for words in ([store], ["run", store], ["run", "--lease", store, "x", "--", "true"], ["list", "a", store]):
+        secret = self.PASSWORD
+        for store in (f"redis://:{secret}@h", f"redis://u:my {secret}@h", f"redis://u:a@b'{secret}@h"):
+            for words in ([store], ["run", "--lease", store, "x", "--", "true"], ["list", "a", store],
+                          ["run", "--permits", store, "x", "--", "true"]):
                 with self.subTest(words=words):
                     status, stdout, stderr = self.run_to_end(*words)
                     self.assertEqual(status, 64, stderr)
