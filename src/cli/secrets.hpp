@@ -7,7 +7,9 @@
 
 namespace holdfast::cli {
 
-/// The text with every byte of a URL's password replaced by '*'; other text as it is.
+/// A sentence of ours with every byte of the passwords in its URLs replaced by '*'; the rest as it is,
+/// an '@' behind a URL included. A URL that may have blanks or quotes, as one that the user mistyped,
+/// stands in quotes.
 [[nodiscard]] std::string without_secrets(std::string_view text);
 
 /// Overwrites the passwords in the process's own arguments, where `ps` reads them.

@@ -143,7 +143,9 @@ private:
     };
     struct watching {
         std::uint64_t changes{0};  ///< that were told
+        bool asked{false};         ///< the store may tell them, confirmed or not
         bool confirmed{false};     ///< the store tells them
+        int askers{0};             ///< scripts whose request to watch is under way
         std::vector<script_call*> waiting{};
     };
 

@@ -128,7 +128,8 @@ void engine::unwatch(seam::cell_key const& key, base::instant now) {
     turn const at{*this, now};
     auto const found = watches_.find(key);
     if (found == watches_.end() || !found->second.waiting.empty()) return;
-    if (found->second.confirmed && !closed_) send(purpose::watch, seam::unwatch{key}, 0, now);
+    if (found->second.askers > 0) return;  // whose watch would be taken back
+    if (found->second.asked && !closed_) send(purpose::watch, seam::unwatch{key}, 0, now);
     watches_.erase(found);
 }
 

@@ -77,6 +77,11 @@ stage::asking::asking(engine& on, script_call& call, known)
 
 void stage::asking::await_suspend(std::coroutine_handle<>) {
     suspend();
+    if (confirms) {
+        auto& watched = call_.its_stage->watch_of(*confirms);
+        watched.asked = true;
+        ++watched.askers;
+    }
     began_ = engine_.now_;
     engine_.begin(inner_, engine_.now_);
 }
@@ -84,6 +89,7 @@ void stage::asking::await_suspend(std::coroutine_handle<>) {
 seam::reply_body stage::asking::await_resume() {
     if (ready_) return seam::done{};
     if (!inner_.done) engine_.withdraw(inner_);
+    if (confirms) --call_.its_stage->watch_of(*confirms).askers;
     check_stop();
     if (inner_.error) inner_.error.raise();
     call_.its_stage->sent_again_ =

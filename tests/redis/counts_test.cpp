@@ -216,5 +216,53 @@ TEST_F(counts_test, a_look_for_deadlocks_costs_what_is_waited_for_and_not_what_i
     EXPECT_EQ(server_.ask({"EXISTS", "holdfast:waited"}), "0") << "nothing is left of it";
 }
 
+// They end before the store has confirmed that it watches for them.
+TEST_F(counts_test, observers_that_come_and_go_leave_nothing) {
+    client mine{server_.url()};
+    constexpr int many = 200;
+    for (int i = 0; i < many; ++i) {
+        election chair{mine, "chair " + std::to_string(i)};
+        auto const seen = chair.observe([](std::optional<leader_info> const&) {});
+    }
+    auto const keys = [&] { return server_.ask({"KEYS", "*chair*"}); };
+    EXPECT_TRUE(eventually([&] { return keys().empty(); }, 20s)) << keys();
+    // Who hears messages again asks for all that is watched.
+    auto const hears = [&] { return !server_.ask({"PUBSUB", "CHANNELS", "*"}).empty(); };
+    ASSERT_TRUE(eventually(hears));
+    count_anew();
+    server_.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+    ASSERT_TRUE(eventually(hears));
+    EXPECT_TRUE(throughout(500ms, [&] { return keys().empty(); })) << keys();
+    EXPECT_LT(commands_of(server_)["evalsha"], 5U);
+}
+
+// Both have asked when one of them ends: what it takes back must not be the other's.
+TEST_F(counts_test, one_of_two_observers_goes_and_the_other_hears_on) {
+    client mine{server_.url()};
+    auto const nobody = [](std::optional<leader_info> const&) {};
+    election quiet{mine, "quiet"};
+    auto const listens = quiet.observe(nobody);
+    await_quiet();
+    constexpr int many = 100;
+    std::atomic<int> heard{0};
+    std::deque<election> chairs;
+    std::deque<subscription> observers;
+    for (int i = 0; i < many; ++i) {
+        auto& chair = chairs.emplace_back(mine, "chair " + std::to_string(i));
+        auto first = std::make_optional(chair.observe(nobody));
+        observers.push_back(
+            chair.observe([&](std::optional<leader_info> const& who) { heard += who ? 1 : 0; }));
+        first.reset();
+    }
+    await_quiet();
+    client other{server_.url()};
+    std::deque<election> theirs;
+    std::deque<lease> terms;
+    stopwatch const since;
+    for (int i = 0; i < many; ++i)
+        terms.push_back(theirs.emplace_back(other, "chair " + std::to_string(i)).campaign("me"));
+    EXPECT_TRUE(eventually([&] { return heard == many; }, 3s)) << heard << " have heard";
+}
+
 }  // namespace
 }  // namespace holdfast::redis_faults

@@ -111,8 +111,9 @@ void proxy::accept() {
         ::close(client);
         return;
     }
-    auto const number = static_cast<std::uint64_t>(connections_++);
-    pairs_.push_back({client, server, std::mt19937_64{seed_ * 1'000'003 + number}});
+    int const number = connections_++;
+    auto const seed = seed_ * 1'000'003 + static_cast<std::uint64_t>(number);
+    pairs_.push_back({client, server, number, std::mt19937_64{seed}});
     repeat();
 }
 
@@ -144,7 +145,7 @@ bool proxy::happens(pair& it, int odds) {
 void proxy::on_request(pair& it) {
     auto text = receive(it.client);
     it.over = text.empty();
-    if (it.over || it.silent) return;
+    if (it.over || it.silent || is_swallowed(it)) return;
     it.request = text;
     it.over = happens(it, odds_.lose_request);
     if (!it.over) send_all(it.server, text);
@@ -152,6 +153,10 @@ void proxy::on_request(pair& it) {
 
 void proxy::on_reply(pair& it) {
     auto const text = receive(it.server);
+    if (is_swallowed(it)) {
+        it.over = text.empty();
+        return;
+    }
     it.over = text.empty() || happens(it, odds_.lose_reply);
     if (it.over || it.silent) return;
     if (happens(it, odds_.cut_reply)) {

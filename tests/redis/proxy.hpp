@@ -38,6 +38,14 @@ public:
         return "redis://127.0.0.1:" + std::to_string(port_) + "?timeout=400ms";
     }
 
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+    /// What passes by the connections of this moment vanishes from now on, in both directions, and
+    /// neither side is told. New ones work.
+    void swallow() noexcept { swallowed_ = connections_.load(); }
+    /// The same for one connection, by its number: 0 for the first that was made.
+    void swallow(int number) noexcept { swallowed_one_ = number; }
+
     /// From now on everything passes. Connections that fell silent are broken.
     void be_good() noexcept { good_ = true; }
 
@@ -50,6 +58,7 @@ private:
     struct pair {
         int client{-1};
         int server{-1};
+        int number{0};
         std::mt19937_64 random;
         std::string request{};  ///< the last one that was passed on
         std::string late{};     ///< a reply that is not yet due
@@ -65,6 +74,9 @@ private:
     void on_request(pair& it);
     void on_reply(pair& it);
     void on_time(pair& it);
+    [[nodiscard]] bool is_swallowed(pair const& it) const noexcept {
+        return it.number < swallowed_ || it.number == swallowed_one_;
+    }
     [[nodiscard]] bool happens(pair& it, int odds);
     [[nodiscard]] int dial() const;
 
@@ -78,6 +90,8 @@ private:
     std::atomic<bool> good_{false};
     std::atomic<bool> stop_{false};
     std::atomic<int> connections_{0};
+    std::atomic<int> swallowed_{0};  ///< how many connections, from the first on
+    std::atomic<int> swallowed_one_{-1};
     std::atomic<int> faults_{0};
     std::atomic<int> repeats_{0};
     std::thread thread_;

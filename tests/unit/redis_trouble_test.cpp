@@ -1,11 +1,4 @@
-// Servers that refuse, forget, fall silent, restart or speak nonsense.
-#include <atomic>
-#include <functional>
-#include <thread>
-
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
+// Servers that refuse, forget, fall silent or restart.
 #include "support/eventually.hpp"
 #include "unit/redis_fixture.hpp"
 
@@ -249,67 +242,6 @@ TEST_F(redis_trouble, tls_checks_the_name_and_the_authority) {
     EXPECT_TRUE(error_of(plain.submit(plain.claim("q"))).is(errc::store_unavailable));
     peer wrong{"rediss://127.0.0.1:" + std::to_string(server().port()) + "?timeout=1s"};
     EXPECT_TRUE(error_of(wrong.submit(wrong.claim("q"))).is(errc::store_unavailable));
-}
-
-/// A server of the test's own, which says what it likes to whoever comes.
-class liar {
-public:
-    explicit liar(std::string says) : says_{std::move(says)} {
-        socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in any{};
-        any.sin_family = AF_INET;
-        any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t length = sizeof any;
-        auto* const raw = static_cast<sockaddr*>(static_cast<void*>(&any));
-        EXPECT_EQ(::bind(socket_, raw, length), 0);
-        EXPECT_EQ(::listen(socket_, 16), 0);
-        EXPECT_EQ(::getsockname(socket_, raw, &length), 0);
-        port_ = ntohs(any.sin_port);
-        thread_ = std::thread{[this] { serve(); }};
-    }
-    ~liar() {
-        ::shutdown(socket_, SHUT_RDWR);
-        thread_.join();
-        ::close(socket_);
-    }
-    liar(liar const&) = delete;
-    liar& operator=(liar const&) = delete;
-
-    [[nodiscard]] std::string url() const {
-        return "redis://127.0.0.1:" + std::to_string(port_) + "?timeout=500ms";
-    }
-
-private:
-    void serve() {
-        for (;;) {
-            int const one = ::accept(socket_, nullptr, nullptr);
-            if (one < 0) return;
-            char bytes[4096];
-            if (::recv(one, bytes, sizeof bytes, 0) > 0)
-                (void)::send(one, says_.data(), says_.size(), MSG_NOSIGNAL);
-            (void)::recv(one, bytes, sizeof bytes, 0);
-            ::close(one);
-        }
-    }
-
-    std::string says_;
-    int socket_{-1};
-    std::uint16_t port_{0};
-    std::thread thread_;
-};
-
-TEST_F(redis_trouble, nonsense_ends_the_connection_and_nothing_else) {
-    for (std::string const says :
-         {"HTTP/1.1 400 Bad Request\r\n\r\n", "+OK\r\n+OK\r\n", "+OK\r\n:-1\r\n", "+OK\r\n*0\r\n",
-          "+OK\r\n*2\r\n:1\r\n+granted\r\n", "+OK\r\n*3\r\n:-1\r\n+granted\r\n:1\r\n",
-          "+OK\r\n*5\r\n:1\r\n+granted\r\n$30\r\n999999999999999999999999999999\r\n:1\r\n:0\r\n",
-          "+OK\r\n*2000000000\r\n", "+OK\r\n*2\r\n:1\r\n+nonsense\r\n",
-          "+OK\r\n*6\r\n:1\r\n+refused\r\n+busy\r\n:1\r\n:99\r\n:0\r\n", ""}) {
-        liar const there{says};
-        peer mine{there.url()};
-        auto const error = error_of(mine.submit(mine.claim("q")));
-        EXPECT_TRUE(error.is(errc::store_unavailable)) << says << ": " << error.text;
-    }
 }
 
 }  // namespace

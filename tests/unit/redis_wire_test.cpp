@@ -84,6 +84,29 @@ TEST(redis_answer, a_server_cannot_make_us_take_memory) {
     }
 }
 
+TEST(redis_answer, lines_are_short_and_texts_may_be_long) {
+    answer_limits const limits{.bytes = 1 << 20, .line = 1024};
+    std::string const text(300'000, 'a');
+    answer_parser patient{limits};
+    answer whole;
+    patient.feed("$300000\r\n");
+    for (std::size_t at = 0; at < text.size(); at += 1000) {
+        patient.feed(std::string_view{text}.substr(at, 1000));
+        ASSERT_FALSE(patient.next(whole));
+    }
+    patient.feed("\r\n");
+    ASSERT_TRUE(patient.next(whole));
+    answer_reader in{whole};
+    EXPECT_EQ(in.text(), text);
+    for (std::string_view const head : {"+", "-", ":", "$", "*", "$1048577\r\n"}) {
+        answer_parser strict{limits};
+        strict.feed(head);
+        ASSERT_FALSE(strict.next(whole));
+        strict.feed(std::string(1100, '1'));
+        EXPECT_THROW((void)strict.next(whole), garbled) << head;
+    }
+}
+
 TEST(redis_answer, long_texts_end_at_the_limit) {
     answer_parser parser{{.bytes = 1024, .items = 100}};
     answer it;

@@ -127,7 +127,8 @@ void* make_text(redisReadTask const* task, char* text, std::size_t length) noexc
 template <class State, class Count>
 void* make_array(redisReadTask const* task, Count elements) noexcept {
     auto& state = state_of<State>(task);
-    if (elements < 0 || static_cast<std::uint64_t>(elements) > state.limits.items)
+    if (elements < 0 || static_cast<std::uint64_t>(elements) > state.limits.items ||
+        state.reader->ridx >= state.limits.depth)
         return state.refuse();
     return state.add(answer::kind::array, static_cast<std::int64_t>(elements));
 }
@@ -176,12 +177,27 @@ void answer_parser::feed(std::string_view bytes) {
         throw garbled{reader.errstr};
 }
 
+// hiredis looks for the end of a line from its beginning each time that bytes arrive, and waits for as
+// many bytes as the head of a text announces.
+void answer_parser::check_unfinished() const {
+    auto const& reader = *state_->reader;
+    std::string_view const rest{reader.buf + reader.pos, reader.len - reader.pos};
+    if (rest.size() <= state_->limits.line) return;
+    auto const end = rest.substr(0, state_->limits.line).find('\r');
+    if (end == std::string_view::npos) throw garbled{"a line has no end"};
+    if (!base::parse_number(rest.substr(0, end), state_->limits.bytes))
+        throw garbled{"an answer is larger than any of ours"};
+}
+
 bool answer_parser::next(answer& out) {
     void* whole = nullptr;
     if (::redisReaderGetReply(state_->reader, &whole) != REDIS_OK)
         throw garbled{state_->oversize ? "an answer is larger than any of ours"
                                        : state_->reader->errstr};
-    if (whole == nullptr) return false;
+    if (whole == nullptr) {
+        check_unfinished();
+        return false;
+    }
     out.clear();
     std::swap(out, state_->built);
     return true;

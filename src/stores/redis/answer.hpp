@@ -88,6 +88,8 @@ private:
 struct answer_limits {
     std::size_t bytes{64U << 20};
     std::size_t items{1U << 20};
+    std::size_t line{64U << 10};  ///< a status, an error, a number: what is sought for its end
+    int depth{7};                 ///< arrays in arrays
 };
 
 /// Cuts the bytes that arrive into answers.
@@ -104,6 +106,8 @@ public:
     [[nodiscard]] bool next(answer& out);
 
 private:
+    void check_unfinished() const;
+
     struct state;
     std::unique_ptr<state> state_;
 };

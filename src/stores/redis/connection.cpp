@@ -15,6 +15,9 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t read_size = 64U << 10;
 
+constexpr milliseconds longest_turn{2};
+
+constexpr milliseconds useful_after{250};
 constexpr milliseconds first_pause{20};
 constexpr milliseconds longest_pause{1000};
 
@@ -32,18 +35,29 @@ connection::~connection() = default;
 
 // --- sending -----------------------------------------------------------------------------------
 
-void connection::send(command what, asker& from, std::size_t which, base::instant now) {
-    question it{std::move(what), &from, which, now + to_->timeout};
+void connection::send(command what, asker& from, std::size_t which, base::instant now,
+                      milliseconds answer_within) {
+    question asked{std::move(what), &from, which, now + to_->timeout, false, answer_within};
     if (at_ == phase::ready) {
-        put(std::move(it));
+        put(std::move(asked), now);
     } else {
-        held_.push_back(std::move(it));
+        held_.push_back(std::move(asked));
     }
 }
 
-void connection::put(question what) {
+void connection::put(question what, base::instant now) {
+    if (what.answer_within > milliseconds::zero()) {
+        // Whoever asks again after that time may have measured it from a moment earlier.
+        auto const allowed = what.answer_within - what.answer_within / 8;
+        silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
+    }
     out_.append(what.what.bytes());
     asked_.push_back(std::move(what));
+}
+
+// After a pause of this process the answer may have come, and nobody has read it yet.
+bool connection::seems_dead(base::instant now) const noexcept {
+    return at_ == phase::ready && heard_ && now >= silent_from_ && !transport_->is_readable();
 }
 
 void connection::flush(base::instant now) {
@@ -60,6 +74,7 @@ void connection::flush(base::instant now) {
 
 void connection::dial(base::instant now) {
     at_ = phase::dialling;
+    dialled_ = now;
     connect_by_ = now + to_->timeout;
     guarded(now, [&] {
         transport_ = std::make_unique<transport>(*to_, wake_);
@@ -92,15 +107,16 @@ void connection::greet(base::instant now) {
 
 void connection::ask_ourselves(command what, bool essential, base::instant now) {
     if (essential) ++greetings_;
-    put({std::move(what), nullptr, 0, now + to_->timeout, essential});
+    put({std::move(what), nullptr, 0, now + to_->timeout, essential}, now);
 }
 
 void connection::become_ready(base::instant now) {
     at_ = phase::ready;
+    ready_since_ = now;
     watcher_.on_open();
     for (auto& it : std::exchange(held_, {})) {
         it.give_up = now + to_->timeout;
-        put(std::move(it));
+        put(std::move(it), now);
     }
 }
 
@@ -119,16 +135,23 @@ void connection::on_ready(base::instant now) {
     flush(now);
 }
 
+// A server that sends faster than we read must not keep the owner's lock for ever.
 void connection::receive(base::instant now) {
     buffer_.resize(read_size);
+    more_ = false;
     for (;;) {
         auto const got = transport_->read(buffer_);
         if (got == 0) return;
+        heard_ = true;
+        silent_from_ = base::never;
         parser_->feed({buffer_.data(), got});
         while (parser_->next(answer_))
             take(answer_, now);
         // What TLS has read ahead is not seen by poll, so it is read to its end.
         if (got < buffer_.size() && !to_->tls.on) return;
+        if (base::boot_clock::now() - now < longest_turn) continue;
+        more_ = true;
+        return;
     }
 }
 
@@ -144,13 +167,13 @@ void connection::take(answer const& what, base::instant now) {
         if (--greetings_ == 0) become_ready(now);
         return;
     }
-    prove();
     if (what.is_error()) {
         auto const words = what.error_words();
         if (words.starts_with("NOSCRIPT") && it.what.calls() != nullptr)
             return load(std::move(it), now);
         return it.from->on_failure(it.which, explain(words, *to_));
     }
+    prove();
     try {
         it.from->on_answer(it.which, what);
     } catch (garbled const& why) {
@@ -170,7 +193,7 @@ void connection::load(question again, base::instant now) {
         text.stands_for(*what);
         ask_ourselves(std::move(text), false, now);
     }
-    put(std::move(again));
+    put(std::move(again), now);
 }
 
 // --- ends --------------------------------------------------------------------------------------
@@ -198,14 +221,18 @@ void connection::cut(base::error const& why, base::instant now) {
     out_.clear();
     written_ = 0;
     greetings_ = 0;
+    heard_ = more_ = false;
+    silent_from_ = base::never;
     loading_.clear();
     last_error_ = why;
-    // The first try after a connection that worked is made at once.
-    if (!was_ready || ++failures_ > 1) {
-        auto const doublings = std::min(failures_++, 10);
+    if (was_ready && now - ready_since_ >= useful_after) failures_ = 0;
+    // The first try after a connection that worked is made at once, unless it was made just now.
+    rest_until_ = base::after(dialled_, first_pause);
+    if (auto const before = failures_++; !was_ready || before > 0) {
+        auto const doublings = std::min(before, 10);
         auto const span = std::min<nanoseconds>(longest_pause, first_pause * (1 << doublings));
         auto const half = static_cast<std::uint64_t>(span.count() / 2);
-        rest_until_ = now + span / 2 + nanoseconds{random_.below(half)};
+        rest_until_ = std::max(rest_until_, now + span / 2 + nanoseconds{random_.below(half)});
     }
     auto asked = std::exchange(asked_, {});
     auto held = std::exchange(held_, {});

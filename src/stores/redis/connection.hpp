@@ -1,6 +1,7 @@
 // One connection to one server: commands go out in order, answers come back in order.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -43,7 +44,8 @@ protected:
 };
 
 /// Connects when there is something to send, or always (`keep`), and again with growing pauses
-/// after a failure. When it breaks, everything that was under way fails: nobody can know what of it
+/// after a failure. The pauses begin small again when the connection has proved useful: a command of
+/// an asker was carried out, its owner says so, or it lasted for a while. When it breaks, everything that was under way fails: nobody can know what of it
 /// took effect. Nothing here waits.
 ///
 /// Thread-safety: none; its owner serialises.
@@ -68,13 +70,23 @@ public:
     connection(connection const&) = delete;
     connection& operator=(connection const&) = delete;
 
-    /// Queues a command. Nobody is answered from inside.
-    void send(command what, asker& from, std::size_t which, base::instant now);
+    /// Queues a command. Nobody is answered from inside. When nothing at all has come for about
+    /// `answer_within` after it was sent, the connection `seems_dead`; zero: it never does for this.
+    void send(command what, asker& from, std::size_t which, base::instant now,
+              std::chrono::milliseconds answer_within = {});
+
+    /// Bytes vanish on the way: the server was heard on this connection, and has been silent for
+    /// longer since than a command allows. One that was never heard is not dead but waits for a slow
+    /// server, so one dead connection is followed by one fresh one, not by a row of them.
+    [[nodiscard]] bool seems_dead(base::instant now) const noexcept;
+
+    /// The shortest silence that counts: busy machines pause for less.
+    static constexpr std::chrono::milliseconds shortest_silence{50};
 
     /// Queues a command whose answer, if any, comes to the watcher. Only while it is open.
     void tell(command what) { out_.append(what.bytes()); }
 
-    /// It works: the pauses between tries begin small again.
+    /// Something useful has come: the pauses between tries begin small again.
     void prove() noexcept { failures_ = 0; }
 
     /// Writes what is queued, as far as there is room.
@@ -90,6 +102,8 @@ public:
     /// After a wait: the descriptor may be ready.
     void on_ready(base::instant now);
     [[nodiscard]] watched_socket socket() const noexcept;
+    /// There is more to read, which no wait for the socket may see: call `on_ready` again soon.
+    [[nodiscard]] bool has_more() const noexcept { return more_; }
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
     [[nodiscard]] bool is_choked() const noexcept { return !out_.empty(); }
@@ -109,11 +123,12 @@ private:
         std::size_t which{0};
         base::instant give_up{};
         bool essential{false};  ///< of ours: without it the connection is of no use
+        std::chrono::milliseconds answer_within{0};
     };
 
     void dial(base::instant now);
     void greet(base::instant now);
-    void put(question what);
+    void put(question what, base::instant now);
     void ask_ourselves(command what, bool essential, base::instant now);
     void become_ready(base::instant now);
     void receive(base::instant now);
@@ -137,12 +152,17 @@ private:
     int greetings_{0};            ///< essential ones that are not yet answered
     base::instant rest_until_{};  ///< no new try before
     base::instant connect_by_{};
+    base::instant dialled_{base::instant::min()};
+    base::instant ready_since_{};
+    bool heard_{false};                       ///< something came on this connection
+    base::instant silent_from_{base::never};  ///< from then on its silence is too long
     std::optional<base::error> last_error_;
 
     std::unique_ptr<transport> transport_;
     std::unique_ptr<answer_parser> parser_;
     answer answer_;
     std::vector<char> buffer_;
+    bool more_{false};  ///< was left unread, so that others have their turn
     std::string out_;
     std::size_t written_{0};      ///< of `out_`
     std::deque<question> asked_;  ///< sent or to be sent, in order

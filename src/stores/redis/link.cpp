@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <thread>
 
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "stores/redis/fault.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -18,6 +20,9 @@ constexpr std::chrono::seconds watch_every{20};
 // goes out with others in one piece. Below, it is written at once.
 constexpr std::size_t gather_from = 8;
 
+// A server that only paused keeps its subscription when it goes on within this time.
+constexpr std::chrono::milliseconds shortest_probe{250};
+
 std::string connection_name(seam::identity const& self, char const* role) {
     return "holdfast-" + base::hex(static_cast<std::uint64_t>(self.id)) + "-" + role;
 }
@@ -26,6 +31,7 @@ std::string connection_name(seam::identity const& self, char const* role) {
 
 void link::flight::on_answer(std::size_t which, answer const& what) {
     its->on_answer(which, what);
+    home.on_carried_out();
     --unanswered;
     home.advance(*this);
 }
@@ -80,20 +86,27 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     if (watched != nullptr) key = watched->key;
     if (unwatched != nullptr) key = unwatched->key;
     bool const on = watched != nullptr;
+    std::chrono::milliseconds answer_within{0};
+    if (auto const* const it = std::get_if<seam::renew>(&what)) answer_within = it->answer_within;
+    bool const is_renewal = std::holds_alternative<seam::renew>(what);
 
     auto its = layout_->begin(std::move(what));
     if (its->outbox.empty()) return its->close();
+    ++senders_;
     guard const held{mutex_};
+    --senders_;
     if (shut_ || abandoned_)
         return seam::reply{{}, seam::failure{{errc::closed, "the store is shut"}}};
     now_ = base::boot_clock::now();
     if (key && messages_) on ? void(watched_.insert(*key)) : void(watched_.erase(*key));
     if (on && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
+    if (answer_within > std::chrono::milliseconds::zero()) cut_if_dead(answer_within);
     auto const before = commands_.unanswered();
     auto& it = launch(std::move(its), id);
+    it.answer_within = answer_within;
     if (listens && messages_ && !messages_->is_heard()) listen(it);
     advance(it);
-    write_or_leave(before);
+    write_or_leave(is_renewal ? 0 : before);
     lookout_.wake_by(next_due());
     return std::nullopt;
 }
@@ -111,11 +124,22 @@ void link::listen(flight& it) {
     lookout_.call();
 }
 
+// A renewal that is asked for again must not follow the first one to where bytes vanish. What befalls
+// one connection nearly always befalls those beside it.
+void link::cut_if_dead(std::chrono::milliseconds answer_within) {
+    if (!commands_.seems_dead(now_)) return;
+    auto const why = unreachable("it fell silent; a fresh connection is tried", *settings_);
+    commands_.cut(why, now_);
+    if (messages_) messages_->probe(std::max(2 * answer_within, shortest_probe), now_);
+    if (replicated_) replicated_->leave_idle_line(why, now_);
+    lookout_.call();
+}
+
 // Sends what the request wants sent; when nothing is under way any more, it is complete.
 void link::advance(flight& it) {
     for (auto& one : std::exchange(it.its->outbox, {})) {
         ++it.unanswered;
-        commands_.send(std::move(one), it, it.sent++, now_);
+        commands_.send(std::move(one), it, it.sent++, now_, it.answer_within);
     }
     if (it.unanswered > 0) return;
     complete(it);
@@ -133,7 +157,7 @@ void link::complete(flight const& it) {
         say_restored();
     }
     if (replicated_ && replication::concerns(reply)) {
-        replicated_->keep(*it.id, std::move(reply), now_);
+        replicated_->keep(*it.id, std::move(reply), now_, it.answer_within);
     } else {
         replies_.emplace_back(*it.id, std::move(reply));
     }
@@ -180,14 +204,32 @@ void link::drive(guard& held, base::instant until) {
         std::array<watched_socket, lookout::most_sockets> sockets{commands_.socket()};
         if (messages_) sockets[1] = messages_->line().socket();
         if (replicated_) sockets[2] = replicated_->line().socket();
+        bool const more = has_more();
+        if (more) lookout_.call();
         held.unlock();
         lookout_.wait(sockets);
+        if (more) give_way();
         held.lock();
         now_ = base::boot_clock::now();
-        if (sockets[0].ready) commands_.on_ready(now_);
-        if (sockets[1].ready) messages_->on_ready(now_);
-        if (sockets[2].ready) replicated_->line().on_ready(now_);
+        if (sockets[0].ready || commands_.has_more()) commands_.on_ready(now_);
+        if (sockets[1].ready || (messages_ && messages_->line().has_more()))
+            messages_->on_ready(now_);
+        if (sockets[2].ready || (replicated_ && replicated_->line().has_more()))
+            replicated_->line().on_ready(now_);
     }
+}
+
+bool link::has_more() const noexcept {
+    return commands_.has_more() || (messages_ && messages_->line().has_more()) ||
+           (replicated_ && replicated_->line().has_more());
+}
+
+// A mutex is not fair: a thread that has been woken for it comes too late when the driver takes it back
+// at once, again and again.
+void link::give_way() const noexcept {
+    constexpr int most = 1000;
+    for (int i = 0; senders_ > 0 && i < most; ++i)
+        std::this_thread::yield();
 }
 
 void link::tend(base::instant now) {
@@ -260,15 +302,22 @@ void link::abandon() noexcept {
 
 // --- what the connections tell -----------------------------------------------------------------
 
-void link::on_open() {
+// A connection that is open may break with the first command: only an answer tells that it works.
+void link::on_carried_out() {
     if (std::exchange(down_, false))
         say(log_level::info, "the server " + settings_->shown() + " is reached again");
+}
+
+bool link::warn(log_limit& kind, std::string words) {
+    auto line = kind.admit(std::move(words), now_);
+    if (line) say(log_level::warning, *std::move(line));
+    return line.has_value();
 }
 
 void link::on_push(answer const&) { throw garbled{"an answer came that nobody asked for"}; }
 
 void link::on_break(base::error const& why) {
-    if (!shut_ && !std::exchange(down_, true)) say(log_level::warning, why.text);
+    if (!shut_ && !down_) down_ = warn(about_connection_, why.text);
 }
 
 void link::on_message(std::string_view message) {
@@ -293,7 +342,7 @@ void link::say_restored() {
 }
 
 void link::on_unsubscribed(base::error const& why) {
-    if (!shut_) say(log_level::warning, "no messages arrive: " + why.text);
+    if (!shut_) warn(about_messages_, "no messages arrive: " + why.text);
 }
 
 }  // namespace holdfast::stores::redis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 
 #include "stores/redis/connection.hpp"
 #include "stores/redis/layout.hpp"
+#include "stores/redis/log_limit.hpp"
 #include "stores/redis/lookout.hpp"
 #include "stores/redis/replication.hpp"
 #include "stores/redis/subscription.hpp"
@@ -57,12 +59,13 @@ private:
         bool deaf{false};  ///< relies on messages, and was sent before any could arrive
         std::size_t sent{0};
         std::size_t unanswered{0};
+        std::chrono::milliseconds answer_within{0};  ///< of a renewal
     };
     using flights = boost::intrusive::list<flight>;
     using guard = std::unique_lock<std::mutex>;
 
     // connection::watcher
-    void on_open() override;
+    void on_open() override {}
     void on_push(answer const& what) override;
     void on_break(base::error const& why) override;
     // subscription::listener
@@ -73,16 +76,21 @@ private:
     flight& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
     void listen(flight& it);
     void advance(flight& it);
+    void cut_if_dead(std::chrono::milliseconds answer_within);
     void write_or_leave(std::size_t before);
     void complete(flight const& it);
+    void on_carried_out();
     void say_restored();
     void tell(seam::notice what);
     void tend(base::instant now);
     void watch_again();
     [[nodiscard]] base::instant next_due() const noexcept;
     void drive(guard& held, base::instant until);
+    [[nodiscard]] bool has_more() const noexcept;
+    void give_way() const noexcept;
     bool deliver(guard& held);
     void say(log_level level, std::string words) { words_.emplace_back(level, std::move(words)); }
+    bool warn(log_limit& kind, std::string words);
 
     std::shared_ptr<settings const> settings_;
     seam::event_sink& sink_;
@@ -91,11 +99,12 @@ private:
     lookout lookout_;
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> abandoned_{false};
+    std::atomic<int> senders_{0};  ///< want the lock
 
     std::mutex mutex_;  ///< guards what follows
     bool shut_{false};
     bool driven_{false};        ///< somebody is in `drive`, who writes what others leave
-    bool down_{false};          ///< said in the log
+    bool down_{false};          ///< said in the log, and no answer came since
     bool heard_before_{false};  ///< messages have arrived once
     bool missed_{false};        ///< messages may have been missed by those who wait for them
     std::size_t deaf_{0};       ///< how many deaf requests are under way
@@ -109,6 +118,8 @@ private:
     std::vector<std::pair<seam::request_id, seam::reply>> replies_;
     std::vector<seam::notice> notices_;
     std::vector<std::pair<log_level, std::string>> words_;
+    log_limit about_connection_;
+    log_limit about_messages_;
 };
 
 }  // namespace holdfast::stores::redis

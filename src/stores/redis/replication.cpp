@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "stores/redis/fault.hpp"
+
 namespace holdfast::stores::redis {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 enum step : std::size_t { written, counted };
 
@@ -27,10 +31,15 @@ bool replication::concerns(seam::reply const& what) {
            std::holds_alternative<seam::swapped>(what.body);
 }
 
-void replication::keep(seam::request_id id, seam::reply what, base::instant now) {
+void replication::keep(seam::request_id id, seam::reply what, base::instant now,
+                       std::chrono::milliseconds answer_within) {
     now_ = now;
     waiting_.replies.emplace_back(id, std::move(what));
-    if (!under_way_) ask();
+    if (answer_within_ == 0ms || (answer_within > 0ms && answer_within < answer_within_))
+        answer_within_ = answer_within;
+    if (!under_way_) return ask();
+    // Not even the write was answered: the round ends here, and what waits has the next one.
+    if (line_.seems_dead(now)) line_.cut(unreachable("it fell silent", *to_), now);
 }
 
 void replication::keep(seam::notice what, base::instant now) {
@@ -47,7 +56,7 @@ void replication::ask() {
     command write{"SET"};
     write << key_ << "1"
           << "EX" << kept_for.count();
-    line_.send(std::move(write), *this, written, now_);
+    line_.send(std::move(write), *this, written, now_, std::exchange(answer_within_, 0ms));
     // The server must give up before we do, and looks at its clock ten times a second.
     command wait{"WAIT"};
     wait << to_->replicas << std::max<std::int64_t>(1, to_->timeout.count() / 2);

@@ -1,6 +1,7 @@
 // Waits until replicas have what a client was told: `?replicas=N`.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,13 +37,19 @@ public:
     /// Whether a reply tells of something that must not be lost.
     [[nodiscard]] static bool concerns(seam::reply const& what);
 
-    void keep(seam::request_id id, seam::reply what, base::instant now);
+    /// `answer_within`: as of the renewal that is answered.
+    void keep(seam::request_id id, seam::reply what, base::instant now,
+              std::chrono::milliseconds answer_within = {});
     void keep(seam::notice what, base::instant now);
 
     void tend(base::instant now) {
         now_ = now;
         line_.tend(now);
         line_.flush(now);
+    }
+    /// Another connection to the server turned out to be dead: this one is not relied on either.
+    void leave_idle_line(base::error const& why, base::instant now) {
+        if (!under_way_ && line_.is_ready()) line_.cut(why, now);
     }
     [[nodiscard]] connection& line() noexcept { return line_; }
     [[nodiscard]] connection const& line() const noexcept { return line_; }
@@ -64,7 +71,8 @@ private:
     news waiting_;  ///< for the next round
     news asked_;    ///< for the round that is under way
     bool under_way_{false};
-    std::optional<base::error> refused_;  ///< the write of this round failed
+    std::chrono::milliseconds answer_within_{0};  ///< the shortest of those that wait
+    std::optional<base::error> refused_;          ///< the write of this round failed
     connection line_;
 };
 

@@ -23,6 +23,7 @@ seam::store_time moment(std::uint64_t microseconds) {
 
 seam::store_time read_time(answer_reader& from) { return moment(from.number(largest_number)); }
 
+// Sums of what a hostile server says must not overflow.
 std::chrono::milliseconds read_span(answer_reader& from) {
     auto const longest = static_cast<std::uint64_t>(longest_span.count());
     return std::chrono::milliseconds{std::min(from.number(), longest)};

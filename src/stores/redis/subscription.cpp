@@ -9,7 +9,7 @@ namespace holdfast::stores::redis {
 
 namespace {
 
-constexpr std::chrono::seconds ping_every{10};
+constexpr std::chrono::seconds ping_every{5};
 
 }  // namespace
 
@@ -35,6 +35,13 @@ void subscription::tend(base::instant now) {
     }
 }
 
+void subscription::probe(std::chrono::milliseconds answer_within, base::instant now) {
+    if (!heard_) return;
+    line_.tell(command{"PING"});
+    answer_by_ = std::min(answer_by_, now + std::min(answer_within, to_->timeout));
+    ping_at_ = now + ping_every;
+}
+
 base::instant subscription::next_due() const noexcept {
     return std::min({line_.next_due(), answer_by_, ping_at_});
 }
@@ -56,10 +63,11 @@ void subscription::on_push(answer const& what) {
     answer_by_ = base::never;
     ping_at_ = now_ + ping_every;
     if (kind == "message" && elements == 3) {
-        if (in.text() == channel_) listener_.on_message(in.text());
+        if (in.text() != channel_) return;
+        line_.prove();
+        listener_.on_message(in.text());
     } else if (kind == "subscribe" && elements == 3) {
         heard_ = true;
-        line_.prove();
         listener_.on_subscribed();
     } else if (kind != "pong") {
         throw garbled{"a message of an unknown kind came"};

@@ -1,6 +1,7 @@
 // The connection on which this client is told things.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,6 +34,10 @@ public:
 
     void start() noexcept { line_.keep(); }
 
+    /// Another connection to the server turned out to be dead. This one may be too, and shows within
+    /// `answer_within` that it is not, or is made again.
+    void probe(std::chrono::milliseconds answer_within, base::instant now);
+
     void tend(base::instant now);
     [[nodiscard]] base::instant next_due() const noexcept;
     void flush(base::instant now) { line_.flush(now); }
@@ -41,6 +46,7 @@ public:
         line_.on_ready(now);
     }
     [[nodiscard]] connection& line() noexcept { return line_; }
+    [[nodiscard]] connection const& line() const noexcept { return line_; }
     [[nodiscard]] bool is_heard() const noexcept { return heard_; }
 
 private:

@@ -139,6 +139,11 @@ std::uint32_t transport::interest() const noexcept {
     return choked_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
 
+bool transport::is_readable() const noexcept {
+    pollfd wanted{socket_.get(), POLLIN, 0};
+    return ::poll(&wanted, 1, 0) == 1;
+}
+
 std::size_t transport::read(std::span<char> into) {
     if (tls_ != nullptr) {
         auto const step = tls_->read(into);

@@ -46,6 +46,9 @@ public:
     /// No other socket of the process ever had this number.
     [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
 
+    /// Whether there is something to read, or an end to be seen, as far as the system knows.
+    [[nodiscard]] bool is_readable() const noexcept;
+
     /// How many bytes were read; 0 when there are none now. Throws `broken`, at the end too.
     [[nodiscard]] std::size_t read(std::span<char> into);
     /// How many bytes were taken; 0 when there is no room now. Throws `broken`.

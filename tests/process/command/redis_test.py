@@ -3,6 +3,7 @@
 import os
 import pathlib
 import signal
+import socket
 import sys
 import time
 import urllib.parse
@@ -111,6 +112,49 @@ class Passwords(sandbox.Sandbox):
         self.assertEqual((status, stderr), (0, ""))
         self.assertIn(f"HOLDFAST_STORE=redis+unix:{folder}/redis.sock?passwordfile={folder}/{word}\n", stdout)
         self.assertNotIn("secret", stdout)
+
+
+class Refusals(sandbox.Sandbox):
+    PASSWORD = "tr0ub4dor"
+
+    def setUp(self):
+        super().setUp()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.server = server.Server("--port", str(self.port))
+
+    def tearDown(self):
+        self.server.stop()
+        super().tearDown()
+
+    def words_of_refusal(self, user):
+        store = f"redis://{user}:{self.PASSWORD}@127.0.0.1:{self.port}"
+        found, _, words = self.run_to_end("--store", store, "run", "--wait", "2s", "x", "--", "true")
+        self.assertEqual(found, 69, words)
+        self.assertNotIn(self.PASSWORD, words)
+        self.assertNotIn("**", words)
+        self.assertIn(f"redis://127.0.0.1:{self.port} ", words)
+        return words
+
+    def test_the_cure_can_be_read(self):
+        """What a server says has an '@' of its own, far behind the address: it ends no password."""
+        admin = self.server.connect()
+        admin.execute_command("ACL", "SETUSER", "mute", "on", ">" + self.PASSWORD, "+@all", "-@scripting", "~*", "&*")
+        self.assertIn("+@read +@write +@scripting", self.words_of_refusal("mute"))
+        admin.execute_command("ACL", "SETUSER", "able", "on", ">" + self.PASSWORD, "+@all", "~*", "&*")
+        admin.execute_command("REPLICAOF", "127.0.0.1", "1")
+        self.assertIn("is a read-only replica; name the primary", self.words_of_refusal("able"))
+
+    def test_a_mistyped_command_tells_no_password(self):
+        secret = self.PASSWORD
+        for store in (f"redis://:{secret}@h", f"redis://u:my {secret}@h", f"redis://u:a@b'{secret}@h"):
+            for words in ([store], ["run", "--lease", store, "x", "--", "true"], ["list", "a", store],
+                          ["run", "--permits", store, "x", "--", "true"]):
+                with self.subTest(words=words):
+                    status, stdout, stderr = self.run_to_end(*words)
+                    self.assertEqual(status, 64, stderr)
+                    self.assertNotIn(self.PASSWORD, stdout + stderr)
 
 
 if __name__ == "__main__":
