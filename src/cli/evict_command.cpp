@@ -31,7 +31,7 @@ struct evict_request {
 };
 
 int evict(evict_request const& request, invocation const& invocation) {
-    client client{choose_store(invocation.store)};
+    auto client = open_client(invocation);
     auto const count = client.evict(request.name, request.options);
     print_out(count == 0 ? fmt::format("{}: nothing to evict\n", harmless(request.name))
                          : fmt::format("{}: evicted {}\n", harmless(request.name), count));

@@ -1,6 +1,5 @@
 #include "invocation.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace holdfast::cli {
@@ -20,11 +19,6 @@ constexpr std::array table{
     command{"bench", "[OPTION…]", false, &define_bench},
 };
 
-bool runs_program(std::string const& word) {
-    return std::ranges::any_of(
-        table, [&](command const& known) { return known.runs_program && word == known.name; });
-}
-
 }  // namespace
 
 std::span<command const> commands() noexcept { return table; }
@@ -32,28 +26,20 @@ std::span<command const> commands() noexcept { return table; }
 std::string usage_of(std::string_view name) {
     for (auto const& each : table)
         if (name == each.name) return std::string{"holdfast "} + each.name + " " + each.arguments;
-    return "holdfast [--store URL] COMMAND …";
+    return "holdfast [--store URL|NAME] COMMAND …";
 }
 
 invocation read_arguments(std::span<char* const> arguments) {
     invocation out;
-    bool in_program = false;
+    out.words.assign(arguments.begin(), arguments.end());
     bool is_value = false;
-    for (char const* argument : arguments) {
-        std::string word{argument};
-        if (in_program) {
-            out.program.push_back(std::move(word));
-            continue;
+    for (std::size_t i = 0; i < out.words.size() && out.command.empty(); ++i) {
+        auto const& word = out.words[i];
+        if (!is_value && !word.starts_with('-')) {
+            out.command = word;
+            out.command_at = i;
         }
-        // The first "--" of a command that runs a program begins that program. Elsewhere it keeps
-        // its usual meaning: names may begin with a dash.
-        if (word == "--" && runs_program(out.command)) {
-            in_program = true;
-            continue;
-        }
-        if (out.command.empty() && !is_value && !word.starts_with('-')) out.command = word;
-        is_value = out.command.empty() && word == "--store";
-        out.words.push_back(std::move(word));
+        is_value = !is_value && (word == "--store" || word == "--patience");
     }
     return out;
 }

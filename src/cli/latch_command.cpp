@@ -112,10 +112,10 @@ int perform_latch(latch_options& options, invocation const& invocation) {
     std::optional<std::chrono::milliseconds> limit;
     if (options.wait && !options.wait->empty()) limit = duration("--wait", *options.wait);
 
-    auto const store = choose_store(invocation.store);
+    auto const store = choose_store(invocation);
     std::optional<interruption> signals;
     if (options.wait) signals.emplace();
-    client client{store};
+    auto client = open_client(store, invocation);
     auto it = latch_of(client, options);
     if (options.count && down == 0) (void)it.count();  // declares it
     if (down > 0) it.count_down(down);

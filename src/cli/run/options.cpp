@@ -71,7 +71,8 @@ run_plan plan_of(hold_options const& options, invocation const& invocation) {
         throw usage_error{"the program to run is missing: " + usage_of(invocation.command)};
     run_plan plan;
     plan.on_lost = policy_of(options.on_lost);
-    plan.store = choose_store(invocation.store);
+    plan.store = choose_store(invocation);
+    plan.patience = invocation.patience;
     plan.name = options.name;
     plan.program = invocation.program;
     plan.wait = options.no_wait ? std::chrono::milliseconds{0} : options.wait;

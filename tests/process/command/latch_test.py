@@ -155,10 +155,6 @@ class Words(Synchronizer):
                 out, err = command.communicate(timeout=3 * sandbox.PATIENCE)
                 self.assertEqual((command.returncode, out), (UNAVAILABLE, ""), (command.args, err))
 
-    def test_in_memory(self):
-        self.succeeds("--store", "memory:", "latch", "x", "--count", "2", "--down", "2", "--wait")
-        self.fails(NOT_IN_TIME, "--store", "memory:", "latch", "x", "--count", "2", "--down", "--wait", "100ms")
-
 
 if __name__ == "__main__":
     sandbox.main()

@@ -62,7 +62,14 @@ class Words(sandbox.Sandbox):
         for command in self.commands():
             with self.subTest(command=command):
                 self.assertEqual(self.complete(command, "--"), self.options(command))
-        self.assertEqual(self.complete("--store", ""), {"file:", "memory:", "redis://", "rediss://", "redis+unix:"})
+        schemes = {"file:", "redis://", "rediss://", "redis+unix:"}
+        self.assertEqual(self.complete("--store", ""), schemes)
+        self.assertEqual(self.complete("bench", "--store", ""), schemes | {"memory:"})
+        configuration = self.folder / ".config/holdfast/config.toml"
+        configuration.parent.mkdir(parents=True)
+        configuration.write_text('default = "b"\n[stores]\nprod = "file:/a"\n b="file:/b"\n', encoding="utf-8")
+        self.assertEqual(self.complete("run", "--store", ""), schemes | {"prod", "b"})
+        self.assertEqual(self.complete("--store", "p"), {"prod"})
         self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
         self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
         self.assertIn("true", self.complete("run", "x", "--", "tru"))
