@@ -53,17 +53,19 @@ _holdfast() {
         COMPREPLY=($(compgen -W 'mutex fair shared semaphore' -- "$current"))
         return
         ;;
-    --wait | --patience | --lease | --max-hold | --min-hold | --grace | --duration)
+    --wait | -w | --patience | --lease | --max-hold | --min-hold | --grace | --duration)
         COMPREPLY=($(compgen -W '1s 10s 1m 1h' -- "$current"))
         return
         ;;
-    --conflict-exit | --label | --claim | --owners | --names | --processes | --value | --parties | --count | --limit | --permits) return ;;
+    --conflict-exit | --label | --claim | --owners | --names | --processes | --value | --parties | --count | --limit | --permits | --pid | --command | -c | -E) return ;;
     esac
 
     local options='--store --patience --verbose --help'
     case $command in
     '') options+=' --version' ;;
-    run) options+=' --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet' ;;
+    run) options+=' --command --nested --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet' ;;
+    lock) options+=' --wait --no-wait --lease --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet --pid --check --token' ;;
+    unlock) options+=' --pid --quiet' ;;
     elect) options+=' --value --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --conflict-exit --label --quiet' ;;
     leader) options+=' --watch --json' ;;
     latch) options+=' --count --down --wait --quiet --json' ;;
@@ -77,7 +79,9 @@ _holdfast() {
     if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     elif [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'run elect leader latch barrier list show evict bench' -- "$current"))
+        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict bench help' -- "$current"))
+    elif [[ $command == help ]]; then
+        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict bench' -- "$current"))
     elif [[ $command != bench ]]; then
         COMPREPLY=($(compgen -W "$(_holdfast_names)" -- "$current"))
     fi

@@ -46,7 +46,7 @@ constexpr char const* examples =
     "  64 usage, 69 store unavailable, 75 not acquired in time, 76 hold lost while running;\n"
     "  1 when 'leader' or 'latch' is asked for what is not there.\n"
     "\n"
-    "'holdfast COMMAND --help' says more about a command; man holdfast says everything.";
+    "'holdfast help COMMAND' says more about a command; man holdfast says everything.";
 
 // Headings stand out, and only on a terminal.
 class formatter : public CLI::Formatter {
@@ -151,7 +151,7 @@ void define(CLI::App& app, invocation& invocation) {
 bool takes_value(CLI::Option const& option) { return option.get_items_expected_max() > 0; }
 
 // How many words behind this one are its value, 0 or 1; nothing when it is no option of the command.
-std::optional<std::size_t> values_of(CLI::App const& command, std::string const& word) {
+std::optional<std::ptrdiff_t> values_of(CLI::App const& command, std::string const& word) {
     if (word.starts_with("--")) {
         auto const equals = word.find('=');
         auto const* const option = command.get_option_no_throw(word.substr(0, equals));
@@ -166,43 +166,43 @@ std::optional<std::size_t> values_of(CLI::App const& command, std::string const&
     return 0;
 }
 
-// Where the program begins among the words: with "--", or with the second word that is no option, as the
-// first is the name. Behind an option that is not known, whose value might be either, only "--" is clear.
-std::size_t begin_of_program(CLI::App const& command, std::vector<std::string> const& words,
-                             std::size_t from) {
-    auto const dashes = static_cast<std::size_t>(
-        std::find(words.begin() + static_cast<std::ptrdiff_t>(from), words.end(), "--") -
-        words.begin());
+using word_iterator = std::vector<std::string>::iterator;
+
+// The program begins with "--", or with the second word that is no option, as the first is the name. Behind an
+// option that is not known, whose value might be either, only "--" is clear.
+word_iterator begin_of_program(CLI::App const& command, word_iterator from, word_iterator dashes,
+                               word_iterator end) {
     bool named = false;
-    for (auto i = from; i < dashes; ++i) {
-        if (words[i].size() > 1 && words[i][0] == '-') {
-            auto const values = values_of(command, words[i]);
+    for (auto word = from; word < dashes; ++word) {
+        if (word->size() > 1 && word->front() == '-') {
+            auto const values = values_of(command, *word);
             if (!values) return dashes;
-            i += *values;
+            word += *values;
         } else if (std::exchange(named, true)) {
-            if (dashes == words.size()) return i;
+            if (dashes == end) return word;
             // "run my job -- true" is rather a name that lacks its quotes.
             throw usage_error{fmt::format(
                 "unexpected argument '{}' before '--': a name with blanks wants quotes; a "
                 "program with a '--' of its own wants another one before it",
-                harmless(words[i]))};
+                harmless(*word))};
         }
     }
     return dashes;
 }
 
 void cut_program(CLI::App& app, invocation& invocation) {
-    bool const runs_program = std::ranges::any_of(commands(), [&](command const& each) {
-        return each.runs_program && each.name == invocation.command;
-    });
-    if (!runs_program) return;
+    auto const known = std::ranges::find_if(
+        commands(), [&](command const& each) { return each.name == invocation.command; });
+    if (known == commands().end() || known->program == program_place::none) return;
     auto& words = invocation.words;
-    auto const at =
-        begin_of_program(*app.get_subcommand(invocation.command), words, invocation.command_at + 1);
-    auto const begin = words.begin() + static_cast<std::ptrdiff_t>(at);
-    invocation.program.assign(begin, words.end());
-    if (!invocation.program.empty() && invocation.program.front() == "--")
-        invocation.program.erase(invocation.program.begin());
+    auto const from = words.begin() + static_cast<std::ptrdiff_t>(invocation.command_at) + 1;
+    auto const dashes = std::find(from, words.end(), "--");
+    auto const begin =
+        known->program == program_place::behind_name
+            ? begin_of_program(*app.get_subcommand(invocation.command), from, dashes, words.end())
+            : dashes;
+    invocation.program.assign(begin == dashes && dashes != words.end() ? begin + 1 : begin,
+                              words.end());
     words.erase(begin, words.end());
 }
 
@@ -210,8 +210,9 @@ void cut_program(CLI::App& app, invocation& invocation) {
 
 int perform(invocation& invocation) {
     CLI::App app{description};
-    define(app, invocation);
     try {
+        if (invocation.command == "help") ask_for_help(invocation);
+        define(app, invocation);
         cut_program(app, invocation);
         // CLI11 takes its words from the back.
         std::vector<std::string> words{invocation.words.rbegin(), invocation.words.rend()};

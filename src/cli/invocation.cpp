@@ -7,16 +7,21 @@ namespace holdfast::cli {
 namespace {
 
 constexpr std::array table{
-    command{"run", "[OPTION…] NAME -- COMMAND [ARG…]", true, &define_run},
-    command{"elect", "[OPTION…] NAME --value VALUE -- COMMAND [ARG…]", true, &define_elect},
-    command{"leader", "[OPTION…] NAME", false, &define_leader},
-    command{"latch", "NAME [--count N] [--down [N]] [--wait [DUR]] [--json]", false, &define_latch},
-    command{"barrier", "NAME (--parties N [--wait DUR] | --reset) [--json]", false,
+    command{"run", "[OPTION…] NAME [--] COMMAND [ARG…]", program_place::behind_name, &define_run},
+    command{"lock", "[OPTION…] NAME", program_place::none, &define_lock},
+    command{"unlock", "[OPTION…] NAME", program_place::none, &define_unlock},
+    command{"elect", "[OPTION…] NAME --value VALUE -- COMMAND [ARG…]", program_place::behind_dashes,
+            &define_elect},
+    command{"leader", "[OPTION…] NAME", program_place::none, &define_leader},
+    command{"latch", "NAME [--count N] [--down [N]] [--wait [DUR]] [--json]", program_place::none,
+            &define_latch},
+    command{"barrier", "NAME (--parties N [--wait DUR] | --reset) [--json]", program_place::none,
             &define_barrier},
-    command{"list", "[OPTION…] [PREFIX]", false, &define_list},
-    command{"show", "[OPTION…] NAME", false, &define_show},
-    command{"evict", "[OPTION…] NAME", false, &define_evict},
-    command{"bench", "[OPTION…]", false, &define_bench},
+    command{"list", "[OPTION…] [PREFIX]", program_place::none, &define_list},
+    command{"show", "[OPTION…] NAME", program_place::none, &define_show},
+    command{"evict", "[OPTION…] NAME", program_place::none, &define_evict},
+    command{"bench", "[OPTION…]", program_place::none, &define_bench},
+    command{"help", "[COMMAND]", program_place::none, &define_help},
 };
 
 }  // namespace

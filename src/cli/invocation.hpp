@@ -27,15 +27,25 @@ struct invocation {
     std::function<int()> action{};  ///< set by the command that was chosen
 };
 
+/// Where the program that a command runs stands among its words.
+enum class program_place {
+    none,
+    behind_dashes,  ///< "-- COMMAND [ARG…]"
+    behind_name,    ///< the same, and without "--" as the second word that is no option
+};
+
 /// One word of the command line. Each is defined in a file of its own.
 struct command {
     char const* name;
     char const* arguments;  ///< for the line "Usage:"
-    bool runs_program;      ///< takes "[--] COMMAND [ARG…]" behind its NAME
+    program_place program;
     void (*define)(CLI::App& parent, invocation& invocation);
 };
 
 void define_run(CLI::App& parent, invocation& invocation);
+void define_lock(CLI::App& parent, invocation& invocation);
+void define_unlock(CLI::App& parent, invocation& invocation);
+void define_help(CLI::App& parent, invocation& invocation);
 void define_elect(CLI::App& parent, invocation& invocation);
 void define_leader(CLI::App& parent, invocation& invocation);
 void define_latch(CLI::App& parent, invocation& invocation);
@@ -53,6 +63,9 @@ void define_bench(CLI::App& parent, invocation& invocation);
 
 /// Copies the arguments and finds the word that is the command.
 [[nodiscard]] invocation read_arguments(std::span<char* const> arguments);
+
+/// Turns "help [COMMAND]" into "[COMMAND] --help". Throws `usage_error` for an unknown command.
+void ask_for_help(invocation& invocation);
 
 /// Parses, performs, and returns the exit status.
 [[nodiscard]] int perform(invocation& invocation);

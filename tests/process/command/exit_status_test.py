@@ -81,7 +81,7 @@ class Usage(sandbox.Sandbox):
                 self.refused(*words)
 
     def test_bad_durations_name_the_good_ones(self):
-        for text in ("", "5x", "-1", "1.2.3", "s", "1 s", "1d", "1e3", "0x10", "999999999h"):
+        for text in ("", "5x", "-1", "1.2.3", "s", "1 s", "1w", "1e3", "0x10", "999999999h"):
             with self.subTest(text=text):
                 stderr = self.refused("run", f"--wait={text}", "x", "--", "true")
                 if text != "999999999h" and text:

@@ -31,8 +31,8 @@ class Words(sandbox.Sandbox):
         return self.options().union(*(self.options(command) for command in self.commands()))
 
     def test_help_lists_the_commands(self):
-        self.assertEqual(self.commands(), ["run", "elect", "leader", "latch", "barrier", "list", "show", "evict",
-                                           "bench"])
+        self.assertEqual(self.commands(), ["run", "lock", "unlock", "elect", "leader", "latch", "barrier", "list",
+                                           "show", "evict", "bench", "help"])
         self.assertIn("--no-wait", self.options("run"))
         for command in self.commands():
             self.assertIn("Examples:", self.help(command))
@@ -73,6 +73,7 @@ class Words(sandbox.Sandbox):
         self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
         self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
         self.assertIn("true", self.complete("run", "x", "--", "tru"))
+        self.assertIn("run", self.complete("help", "r"))
         self.assertIn("true", self.complete("elect", "x", "--value", "a", "--", "tru"))
 
     def test_completion_of_names(self):
