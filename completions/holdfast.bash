@@ -68,7 +68,7 @@ _holdfast() {
     unlock) options+=' --pid --quiet' ;;
     elect) options+=' --value --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --conflict-exit --label --quiet' ;;
     leader) options+=' --watch --json' ;;
-    latch) options+=' --count --down --wait --quiet --json' ;;
+    latch) options+=' --count --reset --delete --down --wait --quiet --json' ;;
     barrier) options+=' --parties --wait --reset --label --quiet --json' ;;
     list) options+=' --json' ;;
     show) options+=' --json --deadlocks' ;;
