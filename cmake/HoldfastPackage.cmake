@@ -36,4 +36,7 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${library} ${exactly}")
 set(CPACK_DEBIAN_COMMAND_DESCRIPTION "The command: run a program under a lock, list and free locks.")
 
+# The superuser's default store lies outside of the prefix, so no install() rule makes its directory.
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/cmake/HoldfastPackageTree.cmake")
+
 include(CPack)

@@ -9,14 +9,21 @@ _holdfast_names() {
     timeout 2 holdfast "${store[@]}" list 2>/dev/null </dev/null | awk 'NR > 1 { print $1 }' | sort -u
 }
 
+# The names of the configured stores: the keys of [stores].
+_holdfast_stores() {
+    cat "${XDG_CONFIG_HOME:-$HOME/.config}/holdfast/config.toml" /etc/holdfast/config.toml 2>/dev/null |
+        awk '/^[ \t]*\[/ { inside = /^[ \t]*\[stores\]/ } inside && match($0, /^[ \t]*[A-Za-z0-9_-]+[ \t]*=/) {
+            name = substr($0, RSTART, RLENGTH); gsub(/[ \t=]/, "", name); print name }'
+}
+
 _holdfast() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command='' i
+    local command='' memory=() i
     COMPREPLY=()
 
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        --store) ((i++)) ;;
+        --store | --patience) ((i++)) ;;
         --)
             # What follows is the program to run: complete it as if it stood alone.
             if [[ $command == run || $command == elect ]] && declare -F _command_offset >/dev/null; then
@@ -31,9 +38,11 @@ _holdfast() {
         esac
     done
 
+    [[ $command == bench ]] && memory=(memory:)
+
     case $previous in
     --store)
-        COMPREPLY=($(compgen -W 'file: memory: redis:// rediss:// redis+unix:' -- "$current"))
+        COMPREPLY=($(compgen -W "file: redis:// rediss:// redis+unix: $(_holdfast_stores) ${memory[*]}" -- "$current"))
         return
         ;;
     --on-lost)
@@ -44,20 +53,22 @@ _holdfast() {
         COMPREPLY=($(compgen -W 'mutex fair shared semaphore' -- "$current"))
         return
         ;;
-    --wait | --lease | --max-hold | --min-hold | --grace | --duration)
+    --wait | -w | --patience | --lease | --max-hold | --min-hold | --grace | --duration)
         COMPREPLY=($(compgen -W '1s 10s 1m 1h' -- "$current"))
         return
         ;;
-    --conflict-exit | --label | --claim | --owners | --names | --processes | --value | --parties | --count | --limit | --permits) return ;;
+    --conflict-exit | --label | --claim | --owners | --names | --processes | --value | --parties | --count | --limit | --permits | --pid | --command | -c | -E) return ;;
     esac
 
-    local options='--store --help'
+    local options='--store --patience --verbose --help'
     case $command in
     '') options+=' --version' ;;
-    run) options+=' --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet' ;;
+    run) options+=' --command --nested --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet' ;;
+    lock) options+=' --wait --no-wait --lease --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet --pid --check --token' ;;
+    unlock) options+=' --pid --quiet' ;;
     elect) options+=' --value --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --conflict-exit --label --quiet' ;;
     leader) options+=' --watch --json' ;;
-    latch) options+=' --count --down --wait --quiet --json' ;;
+    latch) options+=' --count --reset --delete --down --wait --quiet --json' ;;
     barrier) options+=' --parties --wait --reset --label --quiet --json' ;;
     list) options+=' --json' ;;
     show) options+=' --json --deadlocks' ;;
@@ -68,7 +79,9 @@ _holdfast() {
     if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     elif [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'run elect leader latch barrier list show evict bench' -- "$current"))
+        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict bench help' -- "$current"))
+    elif [[ $command == help ]]; then
+        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict bench' -- "$current"))
     elif [[ $command != bench ]]; then
         COMPREPLY=($(compgen -W "$(_holdfast_names)" -- "$current"))
     fi

@@ -34,5 +34,8 @@ int main(int argc, char** argv) {
     // Who comes later finds it open, and need not know how many there were.
     holdfast::latch later{client, "deploy/ready"};
     later.wait();
-    return later.try_wait() ? 0 : 1;
+
+    // The next deployment begins with a new round.
+    ready.reset(workers);
+    return later.try_wait() ? 1 : 0;
 }

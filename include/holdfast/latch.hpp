@@ -1,4 +1,4 @@
-// latch: a count that only sinks; those who wait go on when nothing is left.
+// latch: a count that falls to zero; those who wait go on when nothing is left.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,13 @@ class latch_handle;
 /// nothing. A finished latch stays finished for 24 hours; one that nobody touches for a week is
 /// forgotten.
 ///
+/// `reset()` begins a new round, finished or not, so that a name can be used again. A wait is for the round
+/// in which it begins: when that is reset or removed before its end, the wait throws `lost`; when it had come
+/// to its end, the wait succeeds, however late it wakes. A wait that began before there was a latch is for the
+/// first round that it finds.
+///
 /// Thread-safety: every member may be called from any thread at once.
-/// Errors: `store_unavailable`, `kind_mismatch`, `limit_mismatch`, `closed`. A store that is silent is
+/// Errors: `store_unavailable`, `kind_mismatch`, `limit_mismatch`, `lost`, `closed`. A store that is silent is
 /// waited for as long as the client's patience.
 class HOLDFAST_EXPORT latch {
 public:
@@ -40,6 +45,15 @@ public:
 
     /// Lowers the count by n, at most to zero. An answer that was lost is never counted twice.
     void count_down(std::uint32_t n = 1);
+
+    /// Begins a new round with this count, also where the latch is not finished, or is new. This object goes
+    /// on with it; others that were given another count get `limit_mismatch`. A count-down that comes later
+    /// counts in the new round.
+    void reset(std::uint32_t count);
+
+    /// Removes the latch, finished or not; there need be none. It can be declared again at once; another kind
+    /// of synchronizer can use the name after a minute.
+    void remove();
 
     /// Whether nothing is left, by the store's word.
     [[nodiscard]] bool try_wait();

@@ -253,7 +253,7 @@ task_ptr start_count_down(latch_ptr const& of, std::uint32_t n, number_handler t
     return run_script<std::uint32_t>(
         of->client, std::nullopt, 0,
         [of, n](core::stage& on, std::uint32_t& left) {
-            return core::count_down_latch(on, of->terms, n, left);
+            return core::count_down_latch(on, of->terms(), n, left);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, std::uint32_t& left) {
             then({error, cancelled, left});
@@ -264,7 +264,7 @@ task_ptr start_wait(latch_ptr const& for_it, timeout_option timeout, number_hand
     return run_script<bool>(
         for_it->client, timeout, false,
         [for_it](core::stage& on, bool& finished) {
-            return core::wait_for_latch(on, for_it->terms, finished);
+            return core::wait_for_latch(on, for_it->terms(), finished);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, bool& finished) {
             number_result out{error, cancelled, std::nullopt};

@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include <holdfast/client.hpp>
@@ -13,8 +14,9 @@ inline namespace v1 {
 
 namespace {
 
-// A name with what the cell of its synchronizer says. A cell that is not ours is left unread.
-lock_info described(seam::listed&& name) {
+// A name with what the cell of its synchronizer says; nothing when that was deleted. A cell that is not ours is left
+// unread.
+std::optional<lock_info> described(seam::listed&& name) {
     lock_info out{std::move(name)};
     if (name.cell.empty()) return out;
     try {
@@ -22,6 +24,7 @@ lock_info described(seam::listed&& name) {
             auto const state = core::latch_state::parse(name.cell, out.name);
             out.limit = state.declared;
             out.count = state.left;
+            if (state.deleted) return std::nullopt;
         } else if (out.kind == lock_kind::barrier) {
             auto const state = core::barrier_state::parse(name.cell, out.name);
             out.limit = state.parties;
@@ -49,7 +52,7 @@ std::vector<lock_info> client::locks(std::string_view prefix) {
         auto answer = session_->ask(request);
         auto& page = std::get<seam::page>(answer.body);
         for (auto& name : page.names)
-            out.push_back(described(std::move(name)));
+            if (auto info = described(std::move(name))) out.push_back(*std::move(info));
         request.after = std::move(page.next);
     } while (!request.after.empty());
     session_->add_local_waiters(out);

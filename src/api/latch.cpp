@@ -1,3 +1,4 @@
+#include <mutex>
 #include <utility>
 
 #include <holdfast/latch.hpp>
@@ -13,15 +14,20 @@ using detail::no_timeout;
 
 namespace detail {
 
-latch_handle::latch_handle(std::shared_ptr<session> its, std::string_view name,
+latch_handle::latch_handle(std::shared_ptr<session> its, std::string_view wanted,
                            std::optional<std::uint32_t> count)
     : client{std::move(its)},
-      terms{
-          std::make_shared<core::latch_terms const>(core::latch_terms{checked_name(name), count})} {
-}
+      name{checked_name(wanted)},
+      terms_{std::make_shared<core::latch_terms const>(core::latch_terms{name, count})} {}
 
 latch_handle::~latch_handle() {
-    if (client->at_home()) client->loop().unwatch(terms->key());
+    if (client->at_home()) client->loop().unwatch(terms_->key());
+}
+
+void latch_handle::set_count(std::uint32_t count) {
+    std::lock_guard const guard{mutex_};
+    if (terms_->count)
+        terms_ = std::make_shared<core::latch_terms const>(core::latch_terms{name, count});
 }
 
 }  // namespace detail
@@ -37,14 +43,26 @@ latch::~latch() = default;
 void latch::count_down(std::uint32_t n) {
     std::uint32_t left = 0;
     handle_->client->run(
-        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms, n, left); },
+        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms(), n, left); },
         no_timeout, {});
+}
+
+void latch::reset(std::uint32_t count) {
+    handle_->client->run(
+        [&](core::stage& on) { return core::reset_latch(on, handle_->terms(), count); }, no_timeout,
+        {});
+    handle_->set_count(count);
+}
+
+void latch::remove() {
+    handle_->client->run([&](core::stage& on) { return core::delete_latch(on, handle_->terms()); },
+                         no_timeout, {});
 }
 
 std::uint32_t latch::count() {
     std::uint32_t left = 0;
     handle_->client->run(
-        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms, 0, left); },
+        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms(), 0, left); },
         no_timeout, {});
     return left;
 }
@@ -52,7 +70,9 @@ std::uint32_t latch::count() {
 bool latch::try_wait() {
     bool finished = false;
     handle_->client->run(
-        [&](core::stage& on) { return core::wait_for_latch(on, handle_->terms, finished, false); },
+        [&](core::stage& on) {
+            return core::wait_for_latch(on, handle_->terms(), finished, false);
+        },
         no_timeout, {});
     return finished;
 }
@@ -65,7 +85,7 @@ bool latch::wait_within(std::chrono::nanoseconds timeout, std::stop_token stop) 
     if (timeout == std::chrono::nanoseconds::zero()) return try_wait();
     bool finished = false;
     handle_->client->run(
-        [&](core::stage& on) { return core::wait_for_latch(on, handle_->terms, finished); },
+        [&](core::stage& on) { return core::wait_for_latch(on, handle_->terms(), finished); },
         timeout, stop);
     return finished;
 }
@@ -75,7 +95,7 @@ void latch::arrive_and_wait(std::uint32_t n) {
     wait();
 }
 
-std::string const& latch::name() const noexcept { return handle_->terms->name; }
+std::string const& latch::name() const noexcept { return handle_->name; }
 
 std::shared_ptr<detail::latch_handle> const& latch::shared_handle() const noexcept {
     return handle_;

@@ -28,8 +28,19 @@ public:
     latch_handle(latch_handle const&) = delete;
     latch_handle& operator=(latch_handle const&) = delete;
 
+    [[nodiscard]] core::latch_terms_ptr terms() const {
+        std::lock_guard const guard{mutex_};
+        return terms_;
+    }
+    /// After a reset, unless the count was left to others.
+    void set_count(std::uint32_t count);
+
     std::shared_ptr<session> const client;
-    core::latch_terms_ptr const terms;
+    std::string const name;
+
+private:
+    mutable std::mutex mutex_;
+    core::latch_terms_ptr terms_;  ///< guarded by mutex_
 };
 
 class barrier_handle {

@@ -1,8 +1,9 @@
 // The command line as a whole: parsing, help, and what is said to a person who mistyped.
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 
 #include "exit_status.hpp"
 #include "invocation.hpp"
+#include "option.hpp"
+#include "suggestion.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
@@ -22,8 +25,11 @@ namespace {
 constexpr char const* description =
     "Locks between processes and machines, for the shell.\n"
     "\n"
-    "The store is --store URL, else $HOLDFAST_STORE, else a file below ~/.local/state/holdfast:\n"
-    "it works with nothing set up.";
+    "The store is --store, else $HOLDFAST_STORE, else the default of "
+    "~/.config/holdfast/config.toml\n"
+    "or /etc/holdfast/config.toml, which also give stores names, else a file: below\n"
+    "/var/lib/holdfast for the superuser, below ~/.local/state/holdfast for others. It works with\n"
+    "nothing set up; --verbose says which store it is.";
 
 constexpr char const* examples =
     "Examples:\n"
@@ -40,7 +46,7 @@ constexpr char const* examples =
     "  64 usage, 69 store unavailable, 75 not acquired in time, 76 hold lost while running;\n"
     "  1 when 'leader' or 'latch' is asked for what is not there.\n"
     "\n"
-    "'holdfast COMMAND --help' says more about a command; man holdfast says everything.";
+    "'holdfast help COMMAND' says more about a command; man holdfast says everything.";
 
 // Headings stand out, and only on a terminal.
 class formatter : public CLI::Formatter {
@@ -62,27 +68,6 @@ public:
         return has_value ? " " + option->get_type_name() : std::string{};
     }
 };
-
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        auto diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            auto const replaced = diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U);
-            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
-        }
-    }
-    return row[b.size()];
-}
-
-std::string nearest(std::string const& word, std::vector<std::string> const& known) {
-    std::string best;
-    auto least = std::max<std::size_t>(word.size() / 3, 2) + 1;
-    for (auto const& candidate : known)
-        if (auto const d = distance(word, candidate); d < least) least = d, best = candidate;
-    return best;
-}
 
 CLI::App* chosen(CLI::App& app) {
     auto const parsed = app.get_subcommands();
@@ -111,10 +96,8 @@ std::string hint(CLI::App& app, std::vector<std::string> const& extras) {
         for (auto const& each : commands())
             known.emplace_back(each.name);
     }
-    auto text = fmt::format("{} '{}'", what, harmless(word));
-    if (auto const near = nearest(word.substr(0, word.find('=')), known); !near.empty())
-        text += fmt::format("; did you mean '{}'?", near);
-    return text;
+    return fmt::format("{} '{}'{}", what, harmless(word),
+                       did_you_mean(word.substr(0, word.find('=')), known));
 }
 
 // What nothing took; a "--" among it has done its work.
@@ -136,6 +119,14 @@ int refuse(CLI::App& app, std::string const& text) {
     return exit_status::usage;
 }
 
+void add_common_options(CLI::App& app, invocation& invocation) {
+    app.add_option("--store", invocation.store, "Where the locks live: a URL or a configured name")
+        ->type_name("STORE");
+    add_duration(app, "--patience", invocation.patience,
+                 "How long to wait for a store that does not answer (10s)");
+    app.add_flag("-v,--verbose", invocation.verbose, "Say which store it is");
+}
+
 void define(CLI::App& app, invocation& invocation) {
     app.name("holdfast");
     app.formatter(std::make_shared<formatter>());
@@ -143,7 +134,7 @@ void define(CLI::App& app, invocation& invocation) {
     app.get_formatter()->label("Positionals", "Arguments");
     app.set_help_flag("-h,--help", "Say how it is used");
     app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION, "Say which version this is");
-    app.add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
+    add_common_options(app, invocation);
     app.footer(examples);
     // The others are not worth their time at every start, unless one is to be guessed.
     bool const known = std::ranges::any_of(
@@ -151,20 +142,80 @@ void define(CLI::App& app, invocation& invocation) {
     for (auto const& each : commands())
         if (!known || each.name == invocation.command) each.define(app, invocation);
     for (auto* command : app.get_subcommands({})) {
-        command->add_option("--store", invocation.store, "Where the locks live")->type_name("URL");
+        add_common_options(*command, invocation);
         command->set_help_flag("-h,--help", "Say how it is used");
         command->group("Commands");
     }
+}
+
+bool takes_value(CLI::Option const& option) { return option.get_items_expected_max() > 0; }
+
+// How many words behind this one are its value, 0 or 1; nothing when it is no option of the command.
+std::optional<std::ptrdiff_t> values_of(CLI::App const& command, std::string const& word) {
+    if (word.starts_with("--")) {
+        auto const equals = word.find('=');
+        auto const* const option = command.get_option_no_throw(word.substr(0, equals));
+        if (!option) return std::nullopt;
+        return equals == std::string::npos && takes_value(*option) ? 1 : 0;
+    }
+    for (std::size_t i = 1; i < word.size(); ++i) {
+        auto const* const option = command.get_option_no_throw({'-', word[i]});
+        if (!option) return std::nullopt;
+        if (takes_value(*option)) return i + 1 == word.size() ? 1 : 0;
+    }
+    return 0;
+}
+
+using word_iterator = std::vector<std::string>::iterator;
+
+// The program begins with "--", or with the second word that is no option, as the first is the name. Behind an
+// option that is not known, whose value might be either, only "--" is clear.
+word_iterator begin_of_program(CLI::App const& command, word_iterator from, word_iterator dashes,
+                               word_iterator end) {
+    bool named = false;
+    for (auto word = from; word < dashes; ++word) {
+        if (word->size() > 1 && word->front() == '-') {
+            auto const values = values_of(command, *word);
+            if (!values) return dashes;
+            word += *values;
+        } else if (std::exchange(named, true)) {
+            if (dashes == end) return word;
+            // "run my job -- true" is rather a name that lacks its quotes.
+            throw usage_error{fmt::format(
+                "unexpected argument '{}' before '--': a name with blanks wants quotes; a "
+                "program with a '--' of its own wants another one before it",
+                harmless(*word))};
+        }
+    }
+    return dashes;
+}
+
+void cut_program(CLI::App& app, invocation& invocation) {
+    auto const known = std::ranges::find_if(
+        commands(), [&](command const& each) { return each.name == invocation.command; });
+    if (known == commands().end() || known->program == program_place::none) return;
+    auto& words = invocation.words;
+    auto const from = words.begin() + static_cast<std::ptrdiff_t>(invocation.command_at) + 1;
+    auto const dashes = std::find(from, words.end(), "--");
+    auto const begin =
+        known->program == program_place::behind_name
+            ? begin_of_program(*app.get_subcommand(invocation.command), from, dashes, words.end())
+            : dashes;
+    invocation.program.assign(begin == dashes && dashes != words.end() ? begin + 1 : begin,
+                              words.end());
+    words.erase(begin, words.end());
 }
 
 }  // namespace
 
 int perform(invocation& invocation) {
     CLI::App app{description};
-    define(app, invocation);
-    // CLI11 takes its words from the back.
-    std::vector<std::string> words{invocation.words.rbegin(), invocation.words.rend()};
     try {
+        if (invocation.command == "help") ask_for_help(invocation);
+        define(app, invocation);
+        cut_program(app, invocation);
+        // CLI11 takes its words from the back.
+        std::vector<std::string> words{invocation.words.rbegin(), invocation.words.rend()};
         app.allow_extras();
         for (auto* command : app.get_subcommands({}))
             command->allow_extras();

@@ -77,9 +77,9 @@ std::optional<std::uint64_t> meet(barrier_options const& options, client& client
     throw;
 }
 
-int arrive(barrier_options const& options, std::string const& store) {
+int arrive(barrier_options const& options, std::string const& store, invocation const& invocation) {
     interruption const signals;
-    client client{store, {.label = options.label}};
+    auto client = open_client(store, invocation, options.label);
     auto const generation = meet(options, client, signals);
     if (!generation && signals.signal() != 0) return exit_status::signalled(signals.signal());
     if (!generation) {
@@ -101,9 +101,9 @@ int perform_barrier(barrier_options const& options, invocation const& invocation
         throw usage_error{"--wait: nobody can be met within 0s"};
     if (!options.reset && options.parties == 0)
         throw usage_error{"--parties is missing: how many are to meet"};
-    auto const store = choose_store(invocation.store);
-    if (!options.reset) return arrive(options, store);
-    client client{store};
+    auto const store = choose_store(invocation);
+    if (!options.reset) return arrive(options, store, invocation);
+    auto client = open_client(store, invocation);
     return reset(options, client);
 }
 

@@ -62,7 +62,8 @@ struct bench_options {
 
 int bench(bench_options& options, invocation const& invocation) {
     options.plan.mode = mode_of(options.mode);
-    options.plan.store = choose_store(invocation.store);
+    options.plan.store = choose_store(invocation);
+    options.plan.patience = invocation.patience;
     if (options.plan.duration.count() == 0) throw usage_error{"--duration: 0 measures nothing"};
     auto const result = crew{options.plan}.run();
     print_out(options.json ? json_of(result) : text_of(result));

@@ -7,7 +7,8 @@
 
 namespace holdfast::cli {
 
-/// 500ms, 10s, 2m, 1h; a plain number is seconds; decimals are allowed. Rounds up to milliseconds.
+/// 500ms, 10s, 2m, 1h, 1d, and several from the longest to the shortest: 1m30s; a plain number is seconds; decimals
+/// are allowed. Rounds up to milliseconds.
 /// Throws `usage_error` with the accepted forms.
 [[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view text);
 

@@ -19,7 +19,7 @@ constexpr char const* examples =
     "and HOLDFAST_VALUE in its environment. It is ended when the term is in danger, as\n"
     "'holdfast run' does: it is gone before anybody else can lead.\n"
     "\n"
-    "Durations: 500ms, 10s, 2m, 1h; a plain number is seconds.\n"
+    "Durations: 500ms, 10s, 2m, 1h, 1d, 1m30s; a plain number is seconds.\n"
     "\n"
     "Examples:\n"
     "  holdfast elect web --value \"$HOSTNAME:8080\" -- ./serve --port 8080\n"

@@ -9,6 +9,7 @@
 
 #include "exit_status.hpp"
 #include "invocation.hpp"
+#include "lookup.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -31,8 +32,15 @@ struct evict_request {
 };
 
 int evict(evict_request const& request, invocation const& invocation) {
-    client client{choose_store(invocation.store)};
+    auto client = open_client(invocation);
     auto const count = client.evict(request.name, request.options);
+    if (count == 0 && find_name(client, request.name, lock_kind::latch)) {
+        complain(
+            fmt::format("{0} is a latch, which nobody holds: 'holdfast latch {0} --reset' closes "
+                        "it again, 'holdfast latch {0} --delete' deletes it",
+                        harmless(request.name)));
+        return exit_status::usage;
+    }
     print_out(count == 0 ? fmt::format("{}: nothing to evict\n", harmless(request.name))
                          : fmt::format("{}: evicted {}\n", harmless(request.name), count));
     return exit_status::success;

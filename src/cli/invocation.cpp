@@ -1,6 +1,5 @@
 #include "invocation.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace holdfast::cli {
@@ -8,22 +7,23 @@ namespace holdfast::cli {
 namespace {
 
 constexpr std::array table{
-    command{"run", "[OPTION…] NAME -- COMMAND [ARG…]", true, &define_run},
-    command{"elect", "[OPTION…] NAME --value VALUE -- COMMAND [ARG…]", true, &define_elect},
-    command{"leader", "[OPTION…] NAME", false, &define_leader},
-    command{"latch", "NAME [--count N] [--down [N]] [--wait [DUR]] [--json]", false, &define_latch},
-    command{"barrier", "NAME (--parties N [--wait DUR] | --reset) [--json]", false,
+    command{"run", "[OPTION…] NAME [--] COMMAND [ARG…]", program_place::behind_name, &define_run},
+    command{"lock", "[OPTION…] NAME", program_place::none, &define_lock},
+    command{"unlock", "[OPTION…] NAME", program_place::none, &define_unlock},
+    command{"elect", "[OPTION…] NAME --value VALUE -- COMMAND [ARG…]", program_place::behind_dashes,
+            &define_elect},
+    command{"leader", "[OPTION…] NAME", program_place::none, &define_leader},
+    command{"latch",
+            "NAME [--count N | --reset [N] | --delete] [--down [N]] [--wait [DUR]] [--json]",
+            program_place::none, &define_latch},
+    command{"barrier", "NAME (--parties N [--wait DUR] | --reset) [--json]", program_place::none,
             &define_barrier},
-    command{"list", "[OPTION…] [PREFIX]", false, &define_list},
-    command{"show", "[OPTION…] NAME", false, &define_show},
-    command{"evict", "[OPTION…] NAME", false, &define_evict},
-    command{"bench", "[OPTION…]", false, &define_bench},
+    command{"list", "[OPTION…] [PREFIX]", program_place::none, &define_list},
+    command{"show", "[OPTION…] NAME", program_place::none, &define_show},
+    command{"evict", "[OPTION…] NAME", program_place::none, &define_evict},
+    command{"bench", "[OPTION…]", program_place::none, &define_bench},
+    command{"help", "[COMMAND]", program_place::none, &define_help},
 };
-
-bool runs_program(std::string const& word) {
-    return std::ranges::any_of(
-        table, [&](command const& known) { return known.runs_program && word == known.name; });
-}
 
 }  // namespace
 
@@ -32,28 +32,20 @@ std::span<command const> commands() noexcept { return table; }
 std::string usage_of(std::string_view name) {
     for (auto const& each : table)
         if (name == each.name) return std::string{"holdfast "} + each.name + " " + each.arguments;
-    return "holdfast [--store URL] COMMAND …";
+    return "holdfast [--store URL|NAME] COMMAND …";
 }
 
 invocation read_arguments(std::span<char* const> arguments) {
     invocation out;
-    bool in_program = false;
+    out.words.assign(arguments.begin(), arguments.end());
     bool is_value = false;
-    for (char const* argument : arguments) {
-        std::string word{argument};
-        if (in_program) {
-            out.program.push_back(std::move(word));
-            continue;
+    for (std::size_t i = 0; i < out.words.size() && out.command.empty(); ++i) {
+        auto const& word = out.words[i];
+        if (!is_value && !word.starts_with('-')) {
+            out.command = word;
+            out.command_at = i;
         }
-        // The first "--" of a command that runs a program begins that program. Elsewhere it keeps
-        // its usual meaning: names may begin with a dash.
-        if (word == "--" && runs_program(out.command)) {
-            in_program = true;
-            continue;
-        }
-        if (out.command.empty() && !is_value && !word.starts_with('-')) out.command = word;
-        is_value = out.command.empty() && word == "--store";
-        out.words.push_back(std::move(word));
+        is_value = !is_value && (word == "--store" || word == "--patience");
     }
     return out;
 }

@@ -1,4 +1,4 @@
-// holdfast latch: declare a latch, count it down, wait until nothing is left.
+// holdfast latch: declare a latch or close it again, count it down, wait until nothing is left.
 
 #include <cctype>
 #include <memory>
@@ -24,17 +24,24 @@ namespace holdfast::cli {
 namespace {
 
 constexpr char const* examples =
-    "A latch is a count that only sinks; it is open when nothing is left, and stays open for a\n"
-    "day. The first count is kept: giving another one is an error (64). Several options are done\n"
-    "in the order declare, count down, wait. Without any, what is left is printed; status 1 when\n"
-    "nobody has declared the latch. Waiting for one that nobody has declared yet is possible.\n"
+    "A latch counts down to zero. It is open when nothing is left, and stays open for a day, "
+    "unless\n"
+    "--reset closes it again for the next time. The first count is kept: giving another one, or "
+    "one\n"
+    "for a latch that is open, is an error (64). Several options are done in the order declare or\n"
+    "reset, count down, wait. Without any, what is left is printed; status 1 when nobody has "
+    "declared\n"
+    "the latch. Waiting for one that nobody has declared yet is possible. Who waits while it is "
+    "reset\n"
+    "or deleted ends with 76, unless it was open before.\n"
     "\n"
     "Examples:\n"
-    "  holdfast latch migrated --count 1                 declare it\n"
+    "  holdfast latch migrated --reset 1                 close it: before each deployment\n"
     "  holdfast latch migrated --wait 10m && ./serve     on every host: wait, at most 10 minutes\n"
     "  holdfast latch migrated --down                    let them all go\n"
     "  holdfast latch ready --count 3 --down --wait      go on when three have come here\n"
     "  holdfast latch ready                              print what is left\n"
+    "  holdfast latch ready --delete\n"
     "  holdfast latch --json ready | jq .count";
 
 constexpr std::uint32_t most = 999'999'999;
@@ -42,17 +49,21 @@ constexpr std::uint32_t most = 999'999'999;
 struct latch_options {
     std::string name{};
     std::optional<std::uint32_t> count{};
-    std::optional<std::string> down{};  ///< as typed: its value may be missing, or be the name
+    std::optional<std::string> reset{};  ///< as typed: its value may be missing, or be the name
+    std::optional<std::string> down{};   ///< as typed: its value may be missing, or be the name
     std::optional<std::string> wait{};
+    bool remove{false};
     bool quiet{false};
     bool json{false};
 
-    [[nodiscard]] bool only_asks() const noexcept { return !count && !down && !wait; }
+    [[nodiscard]] bool only_asks() const noexcept {
+        return !count && !reset && !down && !wait && !remove;
+    }
 };
 
 // "--down NAME": a word that cannot be the option's value is the name, where that is missing.
 void find_name_among_values(latch_options& options) {
-    for (auto* const value : {&options.down, &options.wait}) {
+    for (auto* const value : {&options.reset, &options.down, &options.wait}) {
         if (!options.name.empty() || !*value || (*value)->empty()) continue;
         auto const first = static_cast<unsigned char>((*value)->front());
         if (!std::isdigit(first) && first != '.') std::swap(options.name, **value);
@@ -73,11 +84,39 @@ std::optional<std::uint32_t> left_of(latch& it) try {
     throw;
 }
 
+// One that was left open the last time would let everybody pass at once.
+void declare(latch& it, latch_options const& options) {
+    if (it.count() == 0 && *options.count > 0)
+        throw failure{exit_status::usage,
+                      fmt::format("the latch {0} is open already, and --count does not close it: "
+                                  "'holdfast latch {0} --reset {1}' does",
+                                  harmless(options.name), *options.count)
+                          .c_str()};
+}
+
+void reset(client& client, latch& it, latch_options const& options) {
+    if (!options.reset->empty()) return it.reset(whole_number("--reset", *options.reset, 0U, most));
+    auto const found = find_name(client, options.name, lock_kind::latch);
+    if (!found)
+        throw usage_error{
+            fmt::format("there is no latch {}: --reset N declares one with that count",
+                        harmless(options.name))};
+    it.reset(static_cast<std::uint32_t>(found->limit));
+}
+
 int wait_for(latch& it, std::optional<std::chrono::milliseconds> limit, bool quiet,
              interruption const& signals) {
-    bool const open = !limit               ? it.wait(signals.token())
-                      : limit->count() > 0 ? it.wait_for(*limit, signals.token())
-                                           : left_of(it) == 0U;
+    bool open = false;
+    try {
+        open = !limit               ? it.wait(signals.token())
+               : limit->count() > 0 ? it.wait_for(*limit, signals.token())
+                                    : left_of(it) == 0U;
+    } catch (std::system_error const& error) {
+        if (error.code() != make_error_code(errc::lost)) throw;
+        complain(fmt::format("{} was reset or deleted while it was waited for, before it was open",
+                             harmless(it.name())));
+        return exit_status::lost;
+    }
     if (open) return exit_status::success;
     if (signals.signal() != 0) return exit_status::signalled(signals.signal());
     if (!quiet) {
@@ -112,12 +151,17 @@ int perform_latch(latch_options& options, invocation const& invocation) {
     std::optional<std::chrono::milliseconds> limit;
     if (options.wait && !options.wait->empty()) limit = duration("--wait", *options.wait);
 
-    auto const store = choose_store(invocation.store);
+    auto const store = choose_store(invocation);
     std::optional<interruption> signals;
     if (options.wait) signals.emplace();
-    client client{store};
+    auto client = open_client(store, invocation);
     auto it = latch_of(client, options);
-    if (options.count && down == 0) (void)it.count();  // declares it
+    if (options.remove) {
+        it.remove();
+        return exit_status::success;
+    }
+    if (options.count) declare(it, options);
+    if (options.reset) reset(client, it, options);
     if (down > 0) it.count_down(down);
     int const status =
         options.wait ? wait_for(it, limit, options.quiet, *signals) : exit_status::success;
@@ -134,11 +178,20 @@ void define_latch(CLI::App& parent, invocation& invocation) {
     auto* app = parent.add_subcommand("latch", "Count down; wait until nothing is left");
     app->footer(examples);
     app->add_option("NAME", options->name, "The latch: any text up to 512 bytes");
-    add_number(*app, "--count", options->count, 0U, most, "Declare it with this count");
-    add_optional_value(*app, "--down", options->down, "Count down by N (1)")->type_name("[N]");
-    add_optional_value(*app, "--wait", options->wait,
-                       "Wait until it is open; at most DUR where given (75)")
-        ->type_name("[DUR]");
+    auto* count =
+        add_number(*app, "--count", options->count, 0U, most, "Declare it with this count");
+    auto* reset = add_optional_value(*app, "--reset", options->reset,
+                                     "Close it again, with this count or the one it has")
+                      ->type_name("[N]")
+                      ->excludes(count);
+    auto* down =
+        add_optional_value(*app, "--down", options->down, "Count down by N (1)")->type_name("[N]");
+    auto* wait = add_optional_value(*app, "--wait", options->wait,
+                                    "Wait until it is open; at most DUR where given (75)")
+                     ->type_name("[DUR]");
+    auto* remove = app->add_flag("--delete", options->remove, "Delete it; there need be none");
+    for (auto* other : {count, reset, down, wait})
+        remove->excludes(other);
     app->add_flag("--quiet", options->quiet, "Do not say that it was not open in time");
     app->add_flag("--json", options->json, "For programs: one object, also after the others");
     app->callback([options, &invocation] {

@@ -57,7 +57,7 @@ std::string line_of(leader_options const& options, std::optional<leader_info> co
 }
 
 int print(leader_options const& options, invocation const& invocation) {
-    client client{choose_store(invocation.store)};
+    auto client = open_client(invocation);
     auto const leader = election{client, options.name}.leader();
     if (leader || options.json) print_out(line_of(options, leader));
     if (leader) return exit_status::success;
@@ -98,9 +98,9 @@ int wait_for_end(signal_inbox& signals, output_fault const& fault) {
 }
 
 int watch(leader_options const& options, invocation const& invocation) {
-    auto const store = choose_store(invocation.store);
+    auto const store = choose_store(invocation);
     signal_inbox signals;  // before the client, whose threads must not get them
-    client client{store};
+    auto client = open_client(store, invocation);
     election contest{client, options.name};
     (void)contest.leader();  // an observer is not told what is wrong with the store
     output_fault fault;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/App.hpp>
+#include <fmt/format.h>
 
 #include <holdfast/client.hpp>
 
@@ -29,10 +30,23 @@ struct list_options {
     bool json{false};
 };
 
+// A person is told which store this is; a program that reads the table is not to be surprised.
+std::string text_for(list_options const& options, std::string const& store,
+                     std::vector<lock_info> const& locks) {
+    bool const colourful = is_colourful(STDOUT_FILENO);
+    if (::isatty(STDOUT_FILENO) != 1) return table_of(locks, colourful);
+    if (!locks.empty())
+        return painted(store, colour::dim, colourful) + "\n" + table_of(locks, colourful);
+    auto const prefix = options.prefix.empty() ? std::string{}
+                                               : fmt::format(" with a name that begins with '{}'",
+                                                             harmless(options.prefix));
+    return fmt::format("nothing is held or waited for in {}{}\n", store, prefix);
+}
+
 int list(list_options const& options, invocation const& invocation) {
-    client client{choose_store(invocation.store)};
+    auto client = open_client(invocation);
     auto const locks = client.locks(options.prefix);
-    print_out(options.json ? json_of(locks) : table_of(locks, is_colourful(STDOUT_FILENO)));
+    print_out(options.json ? json_of(locks) : text_for(options, client.url(), locks));
     return exit_status::success;
 }
 

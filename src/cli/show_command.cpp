@@ -34,7 +34,7 @@ struct show_options {
 };
 
 int show_deadlocks(show_options const& options, invocation const& invocation) {
-    client client{choose_store(invocation.store)};
+    auto client = open_client(invocation);
     auto const cycles = find_deadlocks(client.locks());
     print_out(options.json ? json_of(cycles) : text_of(cycles));
     return exit_status::success;
@@ -43,7 +43,7 @@ int show_deadlocks(show_options const& options, invocation const& invocation) {
 int show(show_options const& options, invocation const& invocation) {
     if (options.deadlocks) return show_deadlocks(options, invocation);
     if (options.name.empty()) throw usage_error{"the name is missing: holdfast show NAME"};
-    client client{choose_store(invocation.store)};
+    auto client = open_client(invocation);
     mutex const checked{client, options.name};  // for its judgement of the name
     auto found = client.locks(options.name);
     std::erase_if(found, [&](lock_info const& each) { return each.name != options.name; });

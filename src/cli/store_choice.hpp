@@ -1,26 +1,29 @@
 // Which store a command talks to.
 #pragma once
 
-#include <chrono>
-#include <optional>
 #include <string>
-#include <string_view>
+
+#include <holdfast/client.hpp>
+
+#include "invocation.hpp"
+#include "store_url.hpp"
 
 namespace holdfast::cli {
 
-/// `given` (--store) if not empty, else $HOLDFAST_STORE, else a file below $XDG_STATE_HOME or
-/// ~/.local/state, whose directory is made for this user alone.
-/// Throws `usage_error` when there is no home to put it in, std::system_error when it cannot be made.
-[[nodiscard]] std::string choose_store(std::string const& given);
+/// The URL of --store, else of $HOLDFAST_STORE (each of them a URL or the name of a configured store), else of the
+/// configuration's default, else of a file: below /var/lib/holdfast for the superuser, below $XDG_STATE_HOME or
+/// ~/.local/state for others, whose directory is made. With --verbose it says which and why. A relative path is
+/// made absolute, with a warning. Call it once.
+///
+/// Throws `usage_error` for `memory:`, which only `bench` may use, and when there is no home to put a file in;
+/// `failure` for a mistake in the configuration; std::system_error when the directory cannot be made.
+[[nodiscard]] std::string choose_store(invocation const& invocation);
 
-/// The lease that the store's URL asks for with ?lease=; nothing when it does not.
-[[nodiscard]] std::optional<std::chrono::milliseconds> lease_of_store(std::string_view url);
+/// A client of that store, with the patience that was asked for. Does no I/O.
+[[nodiscard]] client open_client(std::string const& store, invocation const& invocation,
+                                 std::string label = {});
 
-/// Removes ?lease= from the URL and returns it as it stood there, without the '?'; empty when the URL
-/// has none.
-[[nodiscard]] std::string take_lease(std::string& url);
-
-/// The URL with one option more, unless that is empty.
-[[nodiscard]] std::string with_option(std::string url, std::string_view option);
+/// The same of the store that is chosen.
+[[nodiscard]] client open_client(invocation const& invocation);
 
 }  // namespace holdfast::cli

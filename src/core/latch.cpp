@@ -1,6 +1,7 @@
 #include "core/latch.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/cells.hpp"
@@ -18,9 +19,10 @@ constexpr std::chrono::seconds slow_poll{5};
 seam::swap change(latch_terms const& its, std::uint64_t version, latch_state const& to,
                   seam::claim_id operation) {
     seam::swap out{its.key(), version, to.text()};
-    out.ttl = to.left == 0 ? finished_latch_kept : open_latch_kept;
+    out.ttl = to.deleted     ? deleted_latch_kept
+              : to.left == 0 ? finished_latch_kept
+                             : open_latch_kept;
     out.operation = operation;
-    out.quiet = to.left > 0;  // nobody waits for a count that is not zero
     return out;
 }
 
@@ -31,31 +33,82 @@ void check_agreement(latch_terms const& its, latch_state const& found) {
                         std::to_string(found.declared) + ", not " + std::to_string(*its.count));
 }
 
+// What the cell says; nothing when there is no latch, or one that was deleted.
+std::optional<latch_state> found_in(latch_terms const& its, seam::cell const& cell) {
+    if (cell.version == 0) return std::nullopt;
+    auto found = latch_state::parse(cell.value, its.name);
+    if (found.deleted) return std::nullopt;
+    return found;
+}
+
+// A new round, after whatever the cell has seen before.
+latch_state begin_round(latch_terms const& its, seam::cell const& cell, std::uint32_t count) {
+    auto out = cell.version == 0 ? latch_state{} : latch_state::parse(cell.value, its.name);
+    out.declared = count;
+    out.left = count;
+    ++out.round;
+    if (count == 0) out.opened = out.round;
+    out.deleted = false;
+    return out;
+}
+
 // What the cell says, or would say once it is declared.
 latch_state state_of(latch_terms const& its, seam::cell const& cell) {
-    if (cell.version != 0) {
-        auto found = latch_state::parse(cell.value, its.name);
-        check_agreement(its, found);
-        return found;
+    if (auto found = found_in(its, cell)) {
+        check_agreement(its, *found);
+        return *std::move(found);
     }
     if (!its.count)
         base::raise(errc::bad_option,
                     "there is no latch '" + its.name + "'; declare it first, with its count");
-    return {*its.count, *its.count};
+    return begin_round(its, cell, *its.count);
+}
+
+void add_operation(latch_state& to, seam::claim_id operation) {
+    ++to.changes;
+    to.recent.insert(to.recent.begin(), operation);
+    if (to.recent.size() > recent_kept) to.recent.pop_back();
 }
 
 // What became of a swap that was answered with a conflict. Where its operation is not among the recent
 // ones, one that was sent once has changed nothing, however many others have; only that of which an
 // answer was lost may have.
-bool took_effect(latch_state const& now, latch_state const& sent, seam::claim_id operation,
+bool took_effect(latch_state const& found, latch_state const& sent, seam::claim_id operation,
                  bool sent_again) {
-    if (std::ranges::find(now.recent, operation) != now.recent.end()) return true;
-    if (sent_again && now.changes >= sent.changes + recent_kept)
-        base::raise(
-            errc::store_unavailable,
-            "whether the latch was counted down is unknown: its answer was lost, and others "
-            "have counted on since");
+    if (std::ranges::find(found.recent, operation) != found.recent.end()) return true;
+    if (sent_again && found.changes >= sent.changes + recent_kept)
+        base::raise(errc::store_unavailable,
+                    "whether the latch was changed is unknown: its answer was lost, and others "
+                    "have changed it "
+                    "since");
     return false;
+}
+
+// Swaps the cell from what it says to what `next` makes of it, until that took effect. `next` returns nothing
+// when there is nothing to do.
+template <class Next>
+script change_latch(stage& on, latch_terms_ptr its, Next next) {
+    auto const operation = on.next_operation();
+    auto answer = co_await on.read(its->key());
+    auto cell = cell_in(answer, its->name);
+    while (auto state = next(cell)) {
+        add_operation(*state, operation);
+        auto swap = change(*its, cell.version, *state, operation);
+        answer = co_await on.ask(std::move(swap));
+        if (std::holds_alternative<seam::swapped>(answer)) co_return;
+        cell = cell_in(answer, its->name);
+        if (cell.version == 0) continue;
+        auto const found = latch_state::parse(cell.value, its->name);
+        if (took_effect(found, *state, operation, on.sent_again())) co_return;
+    }
+}
+
+// Whether a wait that began in round `waited` is over, with the round that it waited for.
+bool opened_before(latch_terms const& its, latch_state const& found, std::uint64_t waited) {
+    if (found.round == waited && !found.deleted) return false;
+    if (waited <= found.opened) return true;
+    base::raise(errc::lost, "the latch '" + its.name + "' was " +
+                                (found.deleted ? "deleted" : "reset") + " while it was waited for");
 }
 
 }  // namespace
@@ -66,6 +119,9 @@ latch_state latch_state::parse(std::string_view value, std::string_view name) {
     out.declared = static_cast<std::uint32_t>(words.number(UINT32_MAX));
     out.left = static_cast<std::uint32_t>(words.number(out.declared));
     out.changes = words.number();
+    out.round = words.number();
+    out.opened = words.number(out.round);
+    out.deleted = words.number(1) == 1;
     while (!words.at_end() && out.recent.size() < recent_kept)
         out.recent.push_back(words.id());
     return out;
@@ -76,6 +132,9 @@ std::string latch_state::text() const {
     add_word(out, std::to_string(declared));
     add_word(out, std::to_string(left));
     add_word(out, std::to_string(changes));
+    add_word(out, std::to_string(round));
+    add_word(out, std::to_string(opened));
+    add_word(out, deleted ? "1" : "0");
     for (auto const& id : recent)
         add_word(out, to_string(id));
     return out;
@@ -89,27 +148,43 @@ script count_down_latch(stage& on, latch_terms_ptr its, std::uint32_t n, std::ui
     for (;;) {
         auto next = state_of(*its, cell);
         left = next.left;
-        if (cell.version != 0 && (n == 0 || next.left == 0)) co_return;
+        if (found_in(*its, cell) && (n == 0 || next.left == 0)) co_return;
         next.left -= std::min(n, next.left);
-        ++next.changes;
-        next.recent.insert(next.recent.begin(), operation);
-        if (next.recent.size() > recent_kept) next.recent.pop_back();
+        if (next.left == 0) next.opened = next.round;
+        add_operation(next, operation);
         auto swap = change(*its, cell.version, next, operation);
+        swap.quiet = next.left > 0;  // nobody waits for a count that is not zero
         answer = co_await on.ask(std::move(swap));
         left = next.left;
         if (std::holds_alternative<seam::swapped>(answer)) co_return;
         cell = cell_in(answer, its->name);
         if (cell.version == 0) continue;
-        auto const found = state_of(*its, cell);
+        // It may have taken effect in a round that is over: that is asked first.
+        auto const found = latch_state::parse(cell.value, its->name);
         left = found.left;
         if (took_effect(found, next, operation, on.sent_again())) co_return;
     }
+}
+
+script reset_latch(stage& on, latch_terms_ptr its, std::uint32_t count) {
+    return change_latch(on, its, [its, count](seam::cell const& cell) {
+        return std::optional{begin_round(*its, cell, count)};
+    });
+}
+
+script delete_latch(stage& on, latch_terms_ptr its) {
+    return change_latch(on, its, [its](seam::cell const& cell) {
+        auto found = found_in(*its, cell);
+        if (found) found->deleted = true;
+        return found;
+    });
 }
 
 script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait) {
     finished = false;
     auto const key = its->key();
     auto touched = on.now();
+    std::uint64_t round = 0;  // that is waited for; 0 before there is one
     bool in_time = true;
     bool answered = false;
     while (in_time) {
@@ -125,19 +200,29 @@ script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait)
         }
         answered = true;
         auto const cell = cell_in(answer, its->name);
-        if (cell.version != 0 || its->count) {
+        if (cell.version == 0) {
+            round = 0;  // forgotten, and nobody knows how it ended: the wait is for the next one
+        } else if (round != 0) {
+            finished = opened_before(*its, latch_state::parse(cell.value, its->name), round);
+            if (finished) co_return;
+        }
+        bool const declared = found_in(*its, cell).has_value();
+        if (declared || its->count) {
             auto const state = state_of(*its, cell);
             finished = state.left == 0;
             if (finished) co_return;
+            if (declared) round = state.round;
             // It is declared by the first who needs it, and lives as long as somebody waits.
-            if (cell.version == 0 || on.now() - touched > open_latch_kept / 4) {
+            if (!declared || on.now() - touched > open_latch_kept / 4) {
                 auto swap = change(*its, cell.version, state, on.next_operation());
+                swap.quiet = true;
                 answer = co_await on.ask(std::move(swap));
                 if (!std::holds_alternative<seam::swapped>(answer)) {
                     (void)cell_in(answer, its->name);  // throws when the name is of another kind
                     continue;
                 }
                 touched = on.now();
+                round = state.round;
             }
         }
         if (!wait) co_return;

@@ -1,4 +1,4 @@
-// The latch: a count in a cell that only sinks, and those who wait for its end.
+// The latch: a count in a cell that falls to zero, round by round, and those who wait for that.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,10 @@ using latch_terms_ptr = std::shared_ptr<latch_terms const>;
 struct latch_state {
     std::uint32_t declared{0};
     std::uint32_t left{0};
-    std::uint64_t changes{0};              ///< how many operations have changed it
+    std::uint64_t changes{0};  ///< how many operations have changed it
+    std::uint64_t round{0};    ///< rises with every reset, from 1 on
+    std::uint64_t opened{0};   ///< the last round in which nothing was left; 0: none
+    bool deleted{false};       ///< kept for a while, for those who wait or look for an answer
     std::vector<seam::claim_id> recent{};  ///< the last of them: a lost answer is found here
 
     [[nodiscard]] static latch_state parse(std::string_view value, std::string_view name);
@@ -37,11 +40,23 @@ struct latch_state {
 /// A finished latch stays finished for so long; one that nobody touches is forgotten after a week.
 inline constexpr std::chrono::hours finished_latch_kept{24};
 inline constexpr std::chrono::hours open_latch_kept{24 * 7};
+/// Longer than anybody who waits takes to look again.
+inline constexpr std::chrono::minutes deleted_latch_kept{1};
 
 /// Declares the latch where it is new, and counts down by `n` (0: only looks). `left` is what is
 /// left then. Throws `limit_mismatch` when another count was declared.
 script count_down_latch(stage& on, latch_terms_ptr its, std::uint32_t n, std::uint32_t& left);
 
+/// Begins a new round with this count, whatever there was before, and declares the latch where it is new. The
+/// count of the terms does not matter.
+script reset_latch(stage& on, latch_terms_ptr its, std::uint32_t count);
+
+/// Deletes the latch, if there is one.
+script delete_latch(stage& on, latch_terms_ptr its);
+
+/// A wait is for the round in which it begins. One whose round was reset or deleted throws `lost`, unless that round
+/// had come to its end before.
+///
 /// Waits until nothing is left; `finished` says whether it came before the caller's deadline. Without
 /// `wait` it only looks, and a latch that nobody has declared is not finished.
 script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait = true);

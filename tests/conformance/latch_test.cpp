@@ -1,4 +1,4 @@
-// latch: a count that only sinks, agreed in the store.
+// latch: a count that falls to zero, agreed in the store.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -72,6 +72,102 @@ TEST_P(latch_test, a_finished_one_stays_finished) {
     EXPECT_EQ(later.count(), 0U);
     EXPECT_TRUE(later.wait_for(0ms));
     later.arrive_and_wait();
+}
+
+TEST_P(latch_test, a_reset_begins_a_new_round_open_or_not) {
+    auto const one = connect();
+    auto const two = connect();
+    latch ours{one, "q", 2};
+    latch follower{two, "q"};
+    for (int day = 0; day < 3; ++day) {
+        ours.reset(2);
+        EXPECT_EQ(follower.count(), 2U);
+        EXPECT_FALSE(follower.try_wait());
+        ours.count_down();
+        ours.reset(2);  // not open yet
+        EXPECT_EQ(ours.count(), 2U);
+        follower.count_down(2);
+        EXPECT_TRUE(ours.wait_for(10s));
+    }
+    latch fresh{two, "fresh", 7};
+    fresh.reset(1);  // declares it
+    EXPECT_EQ(latch(one, "fresh").count(), 1U);
+    fresh.reset(0);
+    EXPECT_TRUE(latch(one, "fresh").try_wait());
+}
+
+TEST_P(latch_test, a_reset_may_agree_on_another_count) {
+    auto one = connect();
+    auto const two = connect();
+    latch ours{one, "q", 2};
+    latch theirs{two, "q", 2};
+    ours.count_down();
+    ours.reset(3);
+    EXPECT_EQ(ours.count(), 3U);
+    EXPECT_EQ(failure_of([&] { return theirs.count(); }), errc::limit_mismatch);
+    EXPECT_EQ(listed(one, "q").limit, 3U);
+    theirs.reset(5);
+    EXPECT_EQ(theirs.count(), 5U);
+    EXPECT_EQ(failure_of([&] { ours.count_down(); }), errc::limit_mismatch);
+}
+
+// A wait is for the round that it sees first, so each of these is repeated until it has seen one.
+TEST_P(latch_test, who_waits_is_told_of_a_reset_and_of_a_removal) {
+    auto const one = connect();
+    auto const two = connect();
+    latch ours{one, "q", 1};
+    for (bool const removed : {false, true}) {
+        EXPECT_EQ(ours.count(), 1U);
+        auto counted = elsewhere([&] { return failure_of([&] { latch(two, "q", 1).wait(); }); });
+        auto follower = elsewhere([&] { return failure_of([&] { latch(two, "q").wait(); }); });
+        EXPECT_TRUE(eventually([&] {
+            EXPECT_EQ(ours.count(), 1U);  // declares it where it was removed
+            bool const both = ready(counted, 20ms) && ready(follower, 20ms);
+            if (!both && removed) ours.remove();
+            if (!both && !removed) ours.reset(1);
+            return both;
+        }));
+        EXPECT_EQ(counted.get(), errc::lost);
+        EXPECT_EQ(follower.get(), errc::lost);
+    }
+}
+
+TEST_P(latch_test, an_end_is_not_missed_though_a_reset_or_a_removal_follows_at_once) {
+    auto const one = connect();
+    auto const two = connect();
+    for (int i = 0; i < 20; ++i) {
+        latch ours{one, "q", 1};
+        auto waiting = elsewhere([&] { return latch(two, "q").wait_for(1h); });
+        EXPECT_TRUE(eventually([&] {
+            EXPECT_EQ(ours.count(), 1U);
+            if (ready(waiting, 20ms)) return true;
+            ours.count_down();
+            i % 2 == 0 ? ours.reset(1) : ours.remove();
+            return ready(waiting, 20ms);
+        }));
+        EXPECT_TRUE(waiting.get());
+    }
+}
+
+TEST_P(latch_test, a_removed_one_is_as_if_it_had_never_been) {
+    auto client = connect();
+    latch ours{client, "q", 2};
+    ours.remove();  // there is none
+    ours.count_down();
+    ours.remove();
+    EXPECT_TRUE(client.locks().empty());
+    EXPECT_EQ(failure_of([&] { return latch(client, "q").count(); }), errc::bad_option);
+    EXPECT_FALSE(latch(client, "q").try_wait());
+    EXPECT_FALSE(latch(client, "q").wait_for(100ms));
+    latch other{client, "q", 5};
+    EXPECT_EQ(other.count(), 5U);
+    other.count_down(5);
+    other.remove();
+    EXPECT_FALSE(ours.try_wait());
+    EXPECT_EQ(ours.count(), 2U);
+    auto const held = mutex(client, "lock").acquire();
+    EXPECT_EQ(failure_of([&] { latch(client, "lock", 1).reset(1); }), errc::kind_mismatch);
+    EXPECT_EQ(failure_of([&] { latch(client, "lock", 1).remove(); }), errc::kind_mismatch);
 }
 
 TEST_P(latch_test, the_count_stops_at_zero) {

@@ -40,6 +40,8 @@ fi
 lib=$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 [[ -e $lib/libholdfast.so.0 && -e $lib/holdfast/stores/holdfast_store_file.so ]] || fail "library or store is missing"
 
+[[ $(stat -c %a "$root/var/lib/holdfast") == 755 ]] || fail "the directory of the superuser's default store"
+
 store=file:$WORK/locks.db
 [[ $("$root/usr/bin/holdfast" --store "$store" run orders -- echo held) == held ]] || fail "the packaged command"
 rm -rf "$WORK"/locks.db*

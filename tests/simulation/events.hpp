@@ -10,6 +10,7 @@
 #include <holdfast/election.hpp>
 
 #include "seam/claim.hpp"
+#include "simulation/timeline.hpp"
 
 namespace holdfast::simulation {
 
@@ -29,9 +30,17 @@ struct count_ended {
     bool done{false};
 };
 
-/// Somebody who waited for a latch was let through.
+/// A reset of a latch begins; `after` is as for a count-down.
+struct reset_begun {
+    std::string name;
+    seam::claim_id after{};
+};
+
+/// Somebody who has waited for a latch since then was let through, or was told that it was reset.
 struct latch_passed {
     std::string name;
+    moment since{};
+    bool lost{false};
 };
 
 /// A party arrives at a barrier, by claims of this spec, for the n-th time.
@@ -63,7 +72,7 @@ struct buffer_changed {
     bool produced{false};
 };
 
-using event = std::variant<count_begun, count_ended, latch_passed, arrival_begun, arrival_ended,
-                           leader_heard, buffer_changed>;
+using event = std::variant<count_begun, count_ended, reset_begun, latch_passed, arrival_begun,
+                           arrival_ended, leader_heard, buffer_changed>;
 
 }  // namespace holdfast::simulation

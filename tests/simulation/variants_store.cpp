@@ -211,13 +211,29 @@ class forgets_operations final : public odd_store {
         if (auto* const cell = books_.find_cell(swap->key)) cell->operation = {};
         auto out = by.handle(what);
         if (auto* const no = std::get_if<seam::conflict>(&out)) {
-            auto& value = no->now.value;  // declared, left, changes, operations
+            auto& value =
+                no->now.value;  // declared, left, changes, round, opened, deleted, operations
             auto end = value.find(' ');
-            for (int i = 0; i < 2 && end != std::string::npos; ++i)
+            for (int i = 0; i < 5 && end != std::string::npos; ++i)
                 end = value.find(' ', end + 1);
             if (end != std::string::npos) value.resize(end);
         }
         return out;
+    }
+};
+
+// Does not remember that a round of a latch came to its end: word 5 of its value.
+class forgets_rounds final : public odd_store {
+    using odd_store::odd_store;
+    seam::reply_body carry_out(rules& by, seam::request what) override {
+        auto* const swap = std::get_if<seam::swap>(&what);
+        if (swap != nullptr && swap->key.kind == lock_kind::latch) {
+            std::size_t begin = 0;
+            for (int i = 0; i < 4; ++i)
+                begin = swap->value.find(' ', begin) + 1;
+            swap->value.replace(begin, swap->value.find(' ', begin) - begin, "0");
+        }
+        return by.handle(what);
     }
 };
 
@@ -254,6 +270,7 @@ std::vector<broken_variant> odd_stores() {
         odd<forgets_notices>("notice-dies-with-its-waiter", condition, {"condition"}),
         odd<ignores_version<lock_kind::latch>>("latch-ignores-version", latch, {"latch"}),
         odd<forgets_operations>("latch-forgets-operations", latch, {"latch"}),
+        odd<forgets_rounds>("latch-forgets-rounds", latch, {"latch"}),
         odd<ignores_version<lock_kind::barrier>>("barrier-ignores-version", barrier, {"barrier"}),
         odd<ignores_guard>("barrier-ignores-guard", barrier, {"barrier"}),
     };

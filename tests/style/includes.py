@@ -42,6 +42,7 @@ FOREIGN = {
     "sqlite3.h": ("src/stores/file/", "tests/", "bench/"),
     "CLI/": ("src/cli/",),
     "fmt/": ("src/cli/", "tests/", "bench/"),
+    "toml++/": ("src/cli/",),
     "nlohmann/": ("src/cli/", "tests/", "bench/"),
     "gtest/": ("tests/",),
     "gmock/": ("tests/",),

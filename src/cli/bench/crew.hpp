@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include <holdfast/options.hpp>
+
 #include "bench/histogram.hpp"
 
 namespace holdfast::cli {
@@ -13,6 +15,7 @@ enum class bench_mode { mutex, fair, shared, semaphore };
 
 struct bench_plan {
     std::string store{};
+    std::chrono::milliseconds patience{client_options{}.patience};  ///< with a silent store
     unsigned owners{1};
     unsigned names{1};
     unsigned processes{1};

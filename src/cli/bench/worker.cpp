@@ -70,7 +70,8 @@ void measure(owner& owner, std::chrono::steady_clock::time_point end) {
 
 class workshop {
 public:
-    explicit workshop(worker_task& task) : task_{task}, client_{task.plan.store} {
+    explicit workshop(worker_task& task)
+        : task_{task}, client_{task.plan.store, {.patience = task.plan.patience}} {
         auto const& plan = task.plan;
         for (unsigned i = 0; i < plan.owners; ++i) {
             auto const name = (task.index * plan.owners + i) % plan.names;

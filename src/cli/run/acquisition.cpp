@@ -136,7 +136,8 @@ acquisition::outcome acquisition::refused() {
     auto const tried = wait.count() == 0
                            ? std::string{"is not free"}
                            : fmt::format("was not free within {}", short_duration(wait));
-    out.text = fmt::format("{} {}{}{}", task_.plan.name, tried, who.empty() ? "" : ": ", who);
+    out.text = fmt::format("{} {} in {}{}{}", task_.plan.name, tried, client_.url(),
+                           who.empty() ? "" : ": ", who);
     return out;
 }
 

@@ -48,7 +48,7 @@ void detach(pid_t supervisor) noexcept {
 void acquire_and_keep(holder_task& task) {
     // Never destroyed: that would wait for a store which may have fallen silent, and the process is
     // about to end anyway. Where the store answers, close() leaves everything in order.
-    auto& client = *new holdfast::client{task.plan.store};
+    auto& client = *new holdfast::client{task.plan.store, {.patience = task.plan.patience}};
     acquisition attempt{task, client};
     auto outcome = attempt.run();
     if (!outcome.lease) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "exit_status.hpp"
 #include "invocation.hpp"
@@ -21,16 +23,31 @@ struct hold_options {
     std::optional<std::chrono::milliseconds> min_hold{};
     std::optional<std::chrono::milliseconds> grace{};
     bool fair{false};
+    bool shared{false};
+    std::uint32_t permits{0};
+    std::uint32_t limit{0};
     std::string on_lost{"term"};
     int conflict_exit{exit_status::not_acquired};
     std::optional<std::string> label{};
     bool quiet{false};
 };
 
-/// Adds NAME, which is `what`, and the options to the command.
+/// Adds NAME, which is `what`, and the options that say how it is acquired.
+void add_acquire_options(CLI::App& app, hold_options& options, char const* what);
+
+/// The same, and what is done to a program that runs under the hold.
 void add_hold_options(CLI::App& app, hold_options& options, char const* what);
+
+/// --shared, --limit and --permits, which an election has not.
+void add_mode_options(CLI::App& app, hold_options& options);
 
 /// What they ask for: the plan of a lock. Throws `usage_error`.
 [[nodiscard]] run_plan plan_of(hold_options const& options, invocation const& invocation);
+[[nodiscard]] run_plan plan_of(hold_options const& options, invocation const& invocation,
+                               std::vector<std::string> program);
+
+/// The same where no program is run, but for the label.
+[[nodiscard]] run_plan plan_without_program(hold_options const& options,
+                                            invocation const& invocation);
 
 }  // namespace holdfast::cli

@@ -24,6 +24,7 @@ struct run_plan {
     /// The option "lease=…" of the store's URL where another lease was asked for. The store is used
     /// without it; the command gets the URL as it was given.
     std::string store_lease{};
+    std::chrono::milliseconds patience{client_options{}.patience};  ///< with a silent store
     std::string name{};
     bool shared{false};                  ///< as a reader
     std::uint32_t permits{0};            ///< of a semaphore; 0 for a lock

@@ -18,6 +18,7 @@ namespace holdfast::stores::file {
 namespace {
 
 constexpr mode_t private_mode = 0600;
+constexpr mode_t shared_mode = 0660;
 constexpr mode_t rights = 0777;
 
 [[noreturn]] void refuse(errc why, std::string const& path, std::string const& words) {
@@ -107,6 +108,37 @@ void require_local(std::string const& path, std::string const& directory, file_s
                    "?network=1 when only this machine uses the file");
 }
 
+// A directory that a group may write and whose files become the group's (chmod 2770) is meant to be
+// shared: a file that is made in it is the group's to write, whatever the maker's umask.
+bool is_shared(std::string const& directory) noexcept {
+    struct stat its {};
+    constexpr mode_t wanted = S_ISGID | S_IWGRP;
+    return ::stat(directory.c_str(), &its) == 0 && (its.st_mode & (wanted | S_IWOTH)) == wanted;
+}
+
+bool make_private(std::string const& path) noexcept {
+    base::descriptor const made{
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode)};
+    return static_cast<bool>(made);
+}
+
+// It appears with all its rights: nobody of the group may find it private for a moment.
+bool make_shared(std::string const& path) noexcept {
+    auto draft = path + "-XXXXXX";
+    base::descriptor const made{::mkostemp(draft.data(), O_CLOEXEC)};
+    if (!made) return false;
+    bool const done =
+        ::fchmod(made.get(), shared_mode) == 0 && ::link(draft.c_str(), path.c_str()) == 0;
+    int const fault = errno;
+    ::unlink(draft.c_str());
+    errno = fault;
+    return done;
+}
+
+bool make_file(std::string const& path, std::string const& directory) noexcept {
+    return is_shared(directory) ? make_shared(path) : make_private(path);
+}
+
 }  // namespace
 
 std::string_view network_file_system(long type) noexcept {
@@ -142,10 +174,9 @@ location location::prepare(settings const& wanted, file_system_probe probe) {
     struct stat its {};
     if (::lstat(out.path_.c_str(), &its) != 0) {
         if (errno != ENOENT) refuse_errno(out.path_, "cannot be reached", errno);
-        base::descriptor const made{::open(
-            out.path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode)};
         // Another process may have been faster: then its file is judged like any other.
-        if (!made && errno != EEXIST) refuse_errno(out.path_, "cannot be made", errno);
+        if (!make_file(out.path_, directory) && errno != EEXIST)
+            refuse_errno(out.path_, "cannot be made", errno);
         if (::lstat(out.path_.c_str(), &its) != 0)
             refuse_errno(out.path_, "vanished while it was made", errno);
     }

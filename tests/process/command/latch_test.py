@@ -1,7 +1,7 @@
 """holdfast latch: counted down and waited for by several processes."""
 
 import sandbox
-from synchronizer import ENDING, NOT_IN_TIME, UNAVAILABLE, USAGE, Synchronizer
+from synchronizer import ENDING, LOST, NOT_IN_TIME, UNAVAILABLE, USAGE, Synchronizer
 
 
 class Counting(Synchronizer):
@@ -57,6 +57,69 @@ class Counting(Synchronizer):
         for worker in workers:
             self.ends(worker, 0)
         self.assertEqual(self.succeeds("latch", "x"), "28\n")
+
+
+class Again(Synchronizer):
+    def test_every_day(self):
+        """The deployment of README."""
+        for _ in range(3):
+            self.succeeds("latch", "migrated", "--reset", "1")
+            hosts = [self.start_waiting("latch", "migrated", "--wait") for _ in range(2)]
+            self.succeeds("latch", "migrated", "--down")
+            for host in hosts:
+                self.assertEqual(self.ends(host, 0), "")
+
+    def test_reset(self):
+        self.assertIn("--reset N", self.fails(USAGE, "latch", "x", "--reset"))
+        self.succeeds("latch", "x", "--reset", "3")
+        self.succeeds("latch", "x", "--down", "3")
+        self.succeeds("latch", "x", "--reset")
+        self.assertEqual(self.succeeds("latch", "x"), "3\n")
+        self.succeeds("latch", "--reset", "x")
+        self.succeeds("latch", "--reset", "2", "x", "--down")
+        self.assertEqual(self.succeeds("latch", "x"), "1\n")
+        self.assertEqual(self.object("latch", "x", "--reset", "--json")["count"], 2)
+        self.fails(USAGE, "latch", "x", "--reset", "many")
+
+    def test_count_does_not_close_an_open_one(self):
+        self.succeeds("latch", "x", "--count", "2", "--down", "2")
+        for words in ([], ["--down"], ["--wait"]):
+            self.assertIn("'holdfast latch x --reset 2'", self.fails(USAGE, "latch", "x", "--count", "2", *words))
+        self.succeeds("latch", "y", "--count", "0")
+        self.succeeds("latch", "y", "--count", "0")
+
+    def test_delete(self):
+        self.succeeds("latch", "x", "--delete")
+        self.succeeds("latch", "x", "--count", "2", "--down", "2")
+        self.succeeds("latch", "x", "--delete")
+        self.assertEqual(self.succeeds("list"), "")
+        self.fails(1, "latch", "x")
+        self.succeeds("latch", "x", "--count", "1")
+        self.assertEqual(self.succeeds("latch", "x"), "1\n")
+        for words in (["--count", "1"], ["--down"], ["--wait"], ["--reset"]):
+            self.fails(USAGE, "latch", "x", "--delete", *words)
+
+    def test_who_waits_is_told(self):
+        for words in (["--reset"], ["--reset", "1"], ["--delete"]):
+            with self.subTest(words=words):
+                self.succeeds("latch", "x", "--reset", "1")
+                waiters = [self.start("latch", "x", *more) for more in (["--count", "1", "--wait"], ["--wait"], ["--wait", "1h"])]
+
+                # A wait is for the round that it sees first: this is repeated until all have seen one.
+                def told():
+                    self.succeeds("latch", "x", "--count", "1")
+                    self.succeeds("latch", "x", *words)
+                    return all(waiter.poll() is not None for waiter in waiters)
+                sandbox.until(told, "all are told")
+                for waiter in waiters:
+                    self.assertIn("x was reset or deleted while it was waited for", self.ends(waiter, LOST))
+
+    def test_evict_says_what_to_use(self):
+        self.succeeds("latch", "x", "--count", "2")
+        text = self.fails(USAGE, "evict", "x")
+        self.assertIn("latch x --reset", text)
+        self.assertIn("latch x --delete", text)
+        self.assertEqual(self.succeeds("latch", "x"), "2\n")
 
 
 class Waiting(Synchronizer):
@@ -154,10 +217,6 @@ class Words(Synchronizer):
             for command in commands:
                 out, err = command.communicate(timeout=3 * sandbox.PATIENCE)
                 self.assertEqual((command.returncode, out), (UNAVAILABLE, ""), (command.args, err))
-
-    def test_in_memory(self):
-        self.succeeds("--store", "memory:", "latch", "x", "--count", "2", "--down", "2", "--wait")
-        self.fails(NOT_IN_TIME, "--store", "memory:", "latch", "x", "--count", "2", "--down", "--wait", "100ms")
 
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ class Words(sandbox.Sandbox):
         return self.options().union(*(self.options(command) for command in self.commands()))
 
     def test_help_lists_the_commands(self):
-        self.assertEqual(self.commands(), ["run", "elect", "leader", "latch", "barrier", "list", "show", "evict",
-                                           "bench"])
+        self.assertEqual(self.commands(), ["run", "lock", "unlock", "elect", "leader", "latch", "barrier", "list",
+                                           "show", "evict", "bench", "help"])
         self.assertIn("--no-wait", self.options("run"))
         for command in self.commands():
             self.assertIn("Examples:", self.help(command))
@@ -62,10 +62,18 @@ class Words(sandbox.Sandbox):
         for command in self.commands():
             with self.subTest(command=command):
                 self.assertEqual(self.complete(command, "--"), self.options(command))
-        self.assertEqual(self.complete("--store", ""), {"file:", "memory:", "redis://", "rediss://", "redis+unix:"})
+        schemes = {"file:", "redis://", "rediss://", "redis+unix:"}
+        self.assertEqual(self.complete("--store", ""), schemes)
+        self.assertEqual(self.complete("bench", "--store", ""), schemes | {"memory:"})
+        configuration = self.folder / ".config/holdfast/config.toml"
+        configuration.parent.mkdir(parents=True)
+        configuration.write_text('default = "b"\n[stores]\nprod = "file:/a"\n b="file:/b"\n', encoding="utf-8")
+        self.assertEqual(self.complete("run", "--store", ""), schemes | {"prod", "b"})
+        self.assertEqual(self.complete("--store", "p"), {"prod"})
         self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
         self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
         self.assertIn("true", self.complete("run", "x", "--", "tru"))
+        self.assertIn("run", self.complete("help", "r"))
         self.assertIn("true", self.complete("elect", "x", "--value", "a", "--", "tru"))
 
     def test_completion_of_names(self):

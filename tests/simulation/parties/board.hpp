@@ -20,6 +20,7 @@ struct bounded_buffer {
 
 struct parties_board {
     std::uint64_t latch_round{0};  ///< the last latch that anybody has begun to use
+    bool latch_was_reset{false};   ///< any of them: who should count it down again may be dead
     std::map<std::string, bounded_buffer> buffers{};
 };
 

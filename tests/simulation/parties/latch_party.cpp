@@ -39,27 +39,33 @@ std::optional<moment> latch_party::stuck_since() const {
     return since_;
 }
 
+bool latch_party::is_hopeless() const {
+    bool const may_be_closed = world_.plan.restarts > 0 || world_.board.latch_was_reset;
+    return retired_ && !counts_ && may_be_closed;
+}
+
 void latch_party::start() {
     think([this] { go_on(); });
 }
 
-// The latch of one who only waits may be gone with the store, and nobody counts it down again.
+// The latch of one who only waits may be gone with the store, or closed again, and nobody counts it down.
 void latch_party::retire() {
     party::retire();
-    if (counts_ || world_.plan.restarts == 0) return;
+    if (counts_) return;
     later(std::chrono::seconds{12}, [this] {
-        if (errand_ != nullptr) errand_->stop();
+        if (errand_ != nullptr && is_hopeless()) errand_->stop();
     });
 }
 
 // Those who count see the last latch through: else the others could not.
 void latch_party::go_on() {
     bool const last = !counts_ || round_ >= world_.board.latch_round;
-    bool const hopeless = retired_ && !counts_ && world_.plan.restarts > 0;
-    if (home_.closed() || hopeless || (retired_ && finished_ && last)) {
+    if (home_.closed() || is_hopeless() || (retired_ && finished_ && last)) {
         resting_ = true;
         return;
     }
+    bool const latest = counts_ && !retired_ && round_ == world_.board.latch_round;
+    if (latest && world_.random.one_in(finished_ ? 3 : 16)) return reset();
     if (finished_) {
         home_.engine().unwatch(terms_->key(), home_.now());
         enter(round_ + 1);
@@ -98,6 +104,19 @@ void latch_party::count() {
     world_.report(count_begun{name(), after_, count_of(round_), n_});
 }
 
+void latch_party::reset() {
+    world_.note([&] { return world::name_of(home_) + " resets '" + name() + "'"; });
+    finished_ = false;
+    world_.board.latch_was_reset = true;
+    run(
+        [this](core::stage& on) {
+            after_ = on.next_operation();
+            return core::reset_latch(on, terms_, count_of(round_));
+        },
+        base::never, [](errand::end const&) {});
+    world_.report(reset_begun{name(), after_});
+}
+
 void latch_party::wait() {
     bool const limited = world_.percent(30);
     auto const deadline = limited ? home_.now() + world_.draw(milliseconds{300}) : base::never;
@@ -108,7 +127,9 @@ void latch_party::wait() {
     run([this, through](core::stage& on) { return core::wait_for_latch(on, terms_, *through); },
         deadline,
         [this](errand::end const& how) {
-            if (how.well() && finished_) world_.report(latch_passed{name()});
+            bool const lost = how.error == make_error_code(errc::lost);
+            if (lost || (how.well() && finished_))
+                world_.report(latch_passed{name(), since_, lost});
         });
     // One who counts must not wait for itself for ever.
     if (!stops && !counts_) return;

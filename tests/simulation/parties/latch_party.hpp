@@ -6,7 +6,8 @@
 
 namespace holdfast::simulation {
 
-/// Goes from latch to latch: `latch/0`, `latch/1`, … At most one of a client counts.
+/// Goes from latch to latch: `latch/0`, `latch/1`, … At most one of a client counts; it also resets the latch at times,
+/// open or not.
 class latch_party final : public party {
 public:
     latch_party(world& where, client& home, bool counts);
@@ -21,7 +22,9 @@ public:
 private:
     void enter(std::uint64_t round);
     void go_on();
+    [[nodiscard]] bool is_hopeless() const;
     void count();
+    void reset();
     void wait();
     void run(core::script_call::body what, base::instant deadline,
              std::function<void(errand::end const&)> then);
