@@ -20,6 +20,10 @@ constexpr milliseconds longest_turn{2};
 constexpr milliseconds useful_after{250};
 constexpr milliseconds first_pause{20};
 constexpr milliseconds longest_pause{1000};
+// Where connections are ended again and again, as by an operator's script, somebody who waits for
+// messages must not be without them for most of the time.
+constexpr milliseconds short_pause{100};
+constexpr int short_pauses = 16;
 
 }  // namespace
 
@@ -230,7 +234,8 @@ void connection::cut(base::error const& why, base::instant now) {
     rest_until_ = base::after(dialled_, first_pause);
     if (auto const before = failures_++; !was_ready || before > 0) {
         auto const doublings = std::min(before, 10);
-        auto const span = std::min<nanoseconds>(longest_pause, first_pause * (1 << doublings));
+        auto const cap = was_ready && before < short_pauses ? short_pause : longest_pause;
+        auto const span = std::min<nanoseconds>(cap, first_pause * (1 << doublings));
         auto const half = static_cast<std::uint64_t>(span.count() / 2);
         rest_until_ = std::max(rest_until_, now + span / 2 + nanoseconds{random_.below(half)});
     }
