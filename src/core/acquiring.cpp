@@ -183,7 +183,7 @@ void engine::on_submit_reply(tenure& it, pending_request const& was, seam::reply
     }
     it.silent_since = base::never;
     if (granted != nullptr) {
-        if (it.at() != claim_phase::held)
+        if (it.at() != claim_phase::held && it.at() != claim_phase::parked)
             on_granted(it, granted->grants.front(), {was.sent, now, answer.now}, now);
     } else if (queued != nullptr) {
         it.seen_waiting = std::max(it.seen_waiting, answer.now);
@@ -210,7 +210,8 @@ void engine::on_granted(tenure& it, seam::grant const& grant, clock_pair const& 
     it.renew_at = it.on->renew ? begun + it.on->renew_every : base::never;
     if (it.of->calls.empty()) return settle(it, now);
     // A grant that was long under way has little left: what is handed out should be worth having.
-    if (it.lost_at() - now < nanoseconds{it.lease - it.on->grace} / 2 && it.confirmations < 3) {
+    if (it.lost_at() - now < nanoseconds{usable_time(it.lease, it.on->grace)} / 2 &&
+        it.confirmations < 3) {
         if (it.confirmations++ == 0) ++metrics_.late_grants;
         it.enter(claim_phase::confirming);
         return renew_now(it, now);

@@ -18,7 +18,7 @@ struct collection {
     std::vector<std::shared_ptr<line>> lines;
     std::vector<std::shared_ptr<grant>> got;
     std::size_t first{none};  ///< the one to wait for
-    bool answered{false};     ///< the store has said something since the collection began
+    bool answered{false};     ///< the store has said that a name is busy
     std::chrono::nanoseconds pause{shortest_pause};
 
     explicit collection(std::vector<std::shared_ptr<line>> all)
@@ -50,7 +50,7 @@ struct collection {
         return failure;
     }
     void note(acquire_call const& call) {
-        if (call.outcome == verdict::granted || call.outcome == verdict::busy) answered = true;
+        if (call.outcome == verdict::busy) answered = true;
     }
     /// Whether the failure only says that the last try had no time left for an answer, from a store that
     /// answers: then the time is over, and nothing is wrong.

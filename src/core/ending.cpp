@@ -15,6 +15,11 @@ using std::chrono::nanoseconds;
 // A waiting thread that was passed over by running ones for this long gets the hold directly.
 constexpr milliseconds longest_barging{1};
 
+// What is left of its minimum hold.
+milliseconds time_to_keep(tenure const& claim, base::instant now) {
+    return std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(claim.keep_until - now));
+}
+
 }  // namespace
 
 void engine::release(std::shared_ptr<grant> const& held, base::instant now, release_call* call) {
@@ -38,7 +43,7 @@ void engine::release(std::shared_ptr<grant> const& held, base::instant now, rele
     ++metrics_.releases;
     auto const min_left = held->granted() + it->on->min_hold - now;
     if (min_left > nanoseconds::zero()) {
-        it->keep_for = std::chrono::ceil<milliseconds>(min_left);
+        it->keep_until = now + min_left;
     } else if (it->on->sharable() && !it->of->calls.empty()) {
         pass_on(*it, now);
         return answer(release_outcome::released);
@@ -120,7 +125,8 @@ void engine::settle(tenure& it, base::instant now) {
     it.silent_since = base::never;
     // By then every lease that the store may have begun for it is over, also by a slow clock: a waiter
     // may be granted, and a hold renewed by a late request, until the lease that it has now ends.
-    nanoseconds const span = 2 * nanoseconds{it.lease} + it.keep_for + set_.request_timeout;
+    nanoseconds const span =
+        2 * nanoseconds{it.lease} + time_to_keep(it, now) + set_.request_timeout;
     it.surely_over = now + span + 2 * span / drift;
     send_settle(it, now);
 }
@@ -128,7 +134,7 @@ void engine::settle(tenure& it, base::instant now) {
 // Whether others must end before this settlement may begin. It is sent when its turn comes, or never:
 // then the lease ends the claim.
 bool engine::must_wait_to_settle(tenure& it) {
-    if (it.releasing != nullptr || it.settles_in_window) return false;
+    if (it.releasing != nullptr || it.settles_in_window || closed_) return false;
     it.settles_in_window = settlements_.enter();
     return !it.settles_in_window;
 }
@@ -162,7 +168,7 @@ void engine::settle_now(tenure& it, base::instant now) {
     ++it.settles;
     seam::settle request;
     request.claims.push_back(it.subject);
-    request.keep_for = it.keep_for;
+    request.keep_for = time_to_keep(it, now);
     request.consume = it.consume;
     if (it.unanswered > 0) request.bar_until = it.last_not_after;
     send(purpose::settle, std::move(request), it.subject.id.number, now);
@@ -222,7 +228,10 @@ void engine::close(base::instant now) {
         all.push_back(it);
     for (auto* const it : all) {
         if (it->at() == claim_phase::parked && unpark(*it) == lane_state::gone) continue;
-        if (it->at() == claim_phase::ending) continue;
+        if (it->at() == claim_phase::ending) {
+            if (it->settle_waits) settle_now(*it, now);
+            continue;
+        }
         if (auto const its = it->of) {
             while (!its->calls.empty()) {
                 auto& call = its->calls.front();

@@ -16,6 +16,17 @@ constexpr int batch_window = 16;
 
 constexpr milliseconds first_back_off{10};
 
+// The name that a request of its own is about; null when it is about none in particular.
+std::string const* name_of(seam::request const& what) {
+    if (auto const* const read = std::get_if<seam::read>(&what)) return &read->key.name;
+    if (auto const* const swap = std::get_if<seam::swap>(&what)) return &swap->key.name;
+    if (auto const* const adjust = std::get_if<seam::adjust>(&what)) return &adjust->subject.name();
+    if (auto const* const evict = std::get_if<seam::evict>(&what)) return &evict->name;
+    if (auto const* const look = std::get_if<seam::inspect>(&what); look && look->exact)
+        return &look->prefix;
+    return nullptr;
+}
+
 // What one turn of the timer does at most: the lock is given up between two of them.
 constexpr int most_timers = 4096;
 
@@ -295,6 +306,8 @@ void engine::attempt_operation(operation_call& call, base::instant now) {
         base::error silence{errc::store_unavailable, "the store did not answer in time"};
         return finish(call, call.error ? call.error : silence);
     }
+    if (auto const* const name = name_of(call.ask))
+        settle_before(std::hash<std::string>{}(*name), now);
     send(purpose::operation, call.ask, call.ticket, now);
     call.in_flight = true;
     // A request that hangs is sent again: nearly all are harmless when they arrive twice.

@@ -65,6 +65,8 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
     using phase = claim_phase;
     using status = seam::renewal::status;
     if (it.at() == phase::over || it.at() == phase::ending || it.at() == phase::submitting) return;
+    if (it.at() == phase::parked)
+        return;  // a thread may be using it, and the store can take it back
     if (result.now == status::waiting && it.at() != phase::waiting)
         return;  // from before the grant
     it.asking = false;
@@ -222,11 +224,14 @@ void engine::on_notice(seam::notice const& what, base::instant now) {
     using phase = claim_phase;
     if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
         auto* const it = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
-        if (it == nullptr || (it->at() != phase::waiting && it->at() != phase::submitting)) return;
+        if (it == nullptr) return;
+        if (it->settle_waits) return settle_now(*it, now);  // it holds what nobody wants
+        if (it->at() != phase::waiting && it->at() != phase::submitting) return;
         auto const& reading = clock_.latest();
         // A grant from before the store said that it waits has ended since: the message is an old one.
         if (!reading || !judge_->can_have_begun(*reading, granted->held.began, now) ||
             granted->held.began < it->seen_waiting) {
+            it->hinted = !it->in_store_line;
             if (it->in_store_line) renew_now(*it, now);  // ask: it is a hint
             return;
         }

@@ -14,10 +14,10 @@ constexpr std::size_t most_parked = 1024;
 
 // Instead of a settlement: nobody here wants the hold now, and the store can take it back by itself.
 bool engine::park(tenure& it, base::instant now) {
-    bool const plain = it.generation != 0 && it.of->calls.empty() && !it.contended &&
-                       !it.in_doubt() && it.on->renew && !it.on->max_hold &&
-                       it.on->min_hold == it.on->min_hold.zero() && now < it.renew_at &&
-                       static_cast<int>(it.pass) < most_passes;
+    bool const plain = it.generation != 0 && it.of->handles.load(std::memory_order_relaxed) > 0 &&
+                       it.of->calls.empty() && !it.contended && !it.in_doubt() && it.on->renew &&
+                       !it.on->max_hold && it.on->min_hold == it.on->min_hold.zero() &&
+                       now < it.renew_at && static_cast<int>(it.pass) < most_passes;
     if (!plain || closed_) return false;
     auto const made =
         std::make_shared<grant>(it.on, make_token(it.number, it.pass), now, it.lost_at());

@@ -46,6 +46,11 @@ public:
         others_.move_to(into);
     }
 
+    /// How many requests there is memory for, for tests that it does not grow.
+    [[nodiscard]] std::size_t room() const noexcept {
+        return renewals_.items.capacity() + others_.items.capacity();
+    }
+
 private:
     /// First in, first out. Mostly it holds one request or none, and then allocates nothing: a request is
     /// so large that a deque would allocate for each.

@@ -33,7 +33,7 @@ public:
     /// The claim waits for a place. `name_hash` is that of the name that it holds.
     void keep_back(std::uint64_t claim, std::size_t name_hash) {
         waiting_.push_back({claim, name_hash});
-        by_name_.emplace(name_hash, claim);
+        by_name_[name_hash].push_back(claim);
     }
 
     /// The claim that has waited longest, when there is a place for it, which the caller enters next.
@@ -47,16 +47,17 @@ public:
         return std::nullopt;
     }
 
-    /// Takes out those that wait with a name of this hash. Whoever asks for such a name again must
-    /// find it free, so they go at once.
+    /// Takes out those that wait with a name of this hash: whoever asks for such a name again must find
+    /// it free, so they go at once. Of very many, which only readers and permits can be, the oldest.
     [[nodiscard]] std::vector<std::uint64_t> take(std::size_t name_hash) {
-        std::vector<std::uint64_t> out;
-        if (by_name_.empty()) return out;
-        auto const [from, to] = by_name_.equal_range(name_hash);
-        for (auto found = from; found != to; ++found)
-            out.push_back(found->second);
-        by_name_.erase(from, to);
-        std::ranges::sort(out);
+        auto const found = by_name_.find(name_hash);
+        if (found == by_name_.end()) return {};
+        auto& claims = found->second;
+        auto const end =
+            claims.begin() + static_cast<std::ptrdiff_t>(std::min(most, claims.size()));
+        std::vector<std::uint64_t> out{claims.begin(), end};
+        claims.erase(claims.begin(), end);
+        if (claims.empty()) by_name_.erase(found);
         return out;
     }
 
@@ -66,20 +67,18 @@ private:
         std::size_t name_hash{0};
     };
 
-    // False when it was taken out before.
+    // False when it was taken out before. Those of one name stand in the same order in both queues.
     bool forget(kept const& one) {
-        auto const [from, to] = by_name_.equal_range(one.name_hash);
-        for (auto found = from; found != to; ++found) {
-            if (found->second != one.claim) continue;
-            by_name_.erase(found);
-            return true;
-        }
-        return false;
+        auto const found = by_name_.find(one.name_hash);
+        if (found == by_name_.end() || found->second.front() != one.claim) return false;
+        found->second.pop_front();
+        if (found->second.empty()) by_name_.erase(found);
+        return true;
     }
 
     std::size_t under_way_{0};
     std::deque<kept> waiting_;
-    std::unordered_multimap<std::size_t, std::uint64_t> by_name_;
+    std::unordered_map<std::size_t, std::deque<std::uint64_t>> by_name_;
 };
 
 }  // namespace holdfast::core

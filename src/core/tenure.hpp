@@ -87,7 +87,7 @@ public:
     std::uint64_t generation{0};  ///< of the line's leash; 0 without one
 
     // The end.
-    std::chrono::milliseconds keep_for{0};
+    base::instant keep_until{};  ///< the name stays taken until then, after an early release
     base::instant surely_over{
         base::never};  ///< the store has forgotten it by then, whatever was lost
     release_call* releasing{nullptr};

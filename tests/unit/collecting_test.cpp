@@ -64,5 +64,20 @@ TEST_F(collecting_test, a_store_that_never_answers_is_unavailable) {
     EXPECT_EQ(code_of(call.error), errc::store_unavailable);
 }
 
+TEST_F(collecting_test, a_store_that_falls_silent_before_it_said_busy_is_unavailable) {
+    auto call = all_of({fair_line("a"), fair_line("b")});
+    call.deadline = now + 10s;
+    it->begin(call, now);
+    for (auto const& out : sent())  // the time
+        it->on_reply(out.id, carry_out(out), now);
+    auto const tries = sent();
+    ASSERT_EQ(tries.size(), 2U);
+    it->on_reply(tries[0].id, carry_out(tries[0]), now);
+    pass(10s, false);
+    ASSERT_TRUE(call.done);
+    ASSERT_NE(call.error, nullptr);
+    EXPECT_EQ(code_of(call.error), errc::store_unavailable);
+}
+
 }  // namespace
 }  // namespace holdfast::core

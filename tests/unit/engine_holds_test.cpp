@@ -176,6 +176,23 @@ TEST_F(engine_test, a_grant_that_is_pushed_again_after_it_ended_is_asked_about) 
     it->release(next.call.held, now);
 }
 
+TEST_F(engine_test, a_doubtful_grant_that_overtakes_the_answer_queued_is_asked_about_after_it) {
+    auto const holder = take(line_for({.order = ordering::fair}));
+    waiting next{line_for({.order = ordering::fair})};
+    it->begin(next.call, now);
+    auto const submit = sent();
+    ASSERT_EQ(submit.size(), 1U);
+    auto const answer = carry_out(submit[0]);
+    it->on_notice(
+        seam::claim_granted{next.call.in->now->subject.id, {seam::sequence{9}, answer.now + 1h}},
+        now);
+    it->on_reply(submit[0].id, answer, now);
+    EXPECT_EQ(wanted<seam::renew>(), 1U);
+    settle_down();
+    it->withdraw(next.call, now);
+    it->release(holder, now);
+}
+
 TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
     for (auto const grace : {2'600ms, 3'500ms, 3'900ms}) {
         auto const held = take(line_for({.lease = 4s, .grace = grace}));

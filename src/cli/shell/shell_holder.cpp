@@ -52,9 +52,10 @@ void send_failure(link& line, int status, std::string text) {
 }
 
 acquisition::outcome acquire(shell_task& task, client& client) {
-    shared_page page;  // there is no command to share it with
-    holder_task acquiring{task.plan,   page,        task.signals, std::move(task.line),
-                          ::getppid(), task.narrate};
+    shared_page page;     // there is no command to share it with
+    death_signal unused;  // nor to end it
+    holder_task acquiring{task.plan, page,        task.signals, std::move(task.line),
+                          unused,    ::getppid(), task.narrate};
     try {
         auto out = acquisition{acquiring, client}.run();
         task.line = std::move(acquiring.line);

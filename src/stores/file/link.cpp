@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "stores/file/second_name.hpp"
 
 namespace holdfast::stores::file {
 
@@ -67,7 +66,6 @@ bool link::displaced(base::instant now) {
     constexpr auto often_enough = std::chrono::milliseconds{250};
     if (now - looked_ < often_enough) return false;
     looked_ = now;
-    require_one_name(where.path());
     auto const log = inode_of(log_path_);
     auto const index = inode_of(index_path_);
     if (log_ == inode{}) std::tie(log_, index_) = std::pair{log, index};
