@@ -55,7 +55,7 @@ void send_all(int to, std::string_view text) {
 }  // namespace
 
 proxy::proxy(std::uint16_t target, std::uint64_t seed, odds chances)
-    : target_{target}, seed_{seed}, odds_{chances}, socket_{new_socket()} {
+    : target_{target}, seed_{seed}, odds_{chances}, socket_{new_socket()}, wanted_{chances} {
     auto here = local(0);
     socklen_t length = sizeof here;
     if (::bind(socket_, raw(here), length) != 0 || ::listen(socket_, 128) != 0 ||
@@ -73,8 +73,24 @@ proxy::~proxy() {
     ::close(socket_);
 }
 
+void proxy::be_bad(odds chances) {
+    std::lock_guard const guard{mutex_};
+    wanted_ = chances;
+    good_ = false;
+}
+
+void proxy::take_wishes() {
+    std::lock_guard const guard{mutex_};
+    odds_ = wanted_;
+}
+
 void proxy::serve() {
     while (!stop_) {
+        take_wishes();
+        if (stalled_) {
+            ::poll(nullptr, 0, turn);
+            continue;
+        }
         std::vector<pollfd> wanted{{socket_, POLLIN, 0}};
         for (auto const& it : pairs_) {
             wanted.push_back({it.client, POLLIN, 0});
@@ -111,8 +127,9 @@ void proxy::accept() {
         ::close(client);
         return;
     }
-    auto const number = static_cast<std::uint64_t>(connections_++);
-    pairs_.push_back({client, server, std::mt19937_64{seed_ * 1'000'003 + number}});
+    int const number = connections_++;
+    auto const seed = seed_ * 1'000'003 + static_cast<std::uint64_t>(number);
+    pairs_.push_back({client, server, number, std::mt19937_64{seed}});
     repeat();
 }
 
@@ -144,7 +161,7 @@ bool proxy::happens(pair& it, int odds) {
 void proxy::on_request(pair& it) {
     auto text = receive(it.client);
     it.over = text.empty();
-    if (it.over || it.silent) return;
+    if (it.over || it.silent || is_swallowed(it)) return;
     it.request = text;
     it.over = happens(it, odds_.lose_request);
     if (!it.over) send_all(it.server, text);
@@ -152,6 +169,10 @@ void proxy::on_request(pair& it) {
 
 void proxy::on_reply(pair& it) {
     auto const text = receive(it.server);
+    if (is_swallowed(it)) {
+        it.over = text.empty();
+        return;
+    }
     it.over = text.empty() || happens(it, odds_.lose_reply);
     if (it.over || it.silent) return;
     if (happens(it, odds_.cut_reply)) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <list>
+#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
@@ -38,8 +39,21 @@ public:
         return "redis://127.0.0.1:" + std::to_string(port_) + "?timeout=400ms";
     }
 
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+    /// What passes by the connections of this moment vanishes from now on, in both directions, and
+    /// neither side is told. New ones work.
+    void swallow() noexcept { swallowed_ = connections_.load(); }
+    /// The same for one connection, by its number: 0 for the first that was made.
+    void swallow(int number) noexcept { swallowed_one_ = number; }
+
     /// From now on everything passes. Connections that fell silent are broken.
     void be_good() noexcept { good_ = true; }
+
+    /// From now on these are the chances, until it is good again.
+    void be_bad(odds chances);
+    /// Nothing passes for a while, and what comes meanwhile arrives late.
+    void stall(bool so) noexcept { stalled_ = so; }
 
     [[nodiscard]] int connections() const noexcept { return connections_; }
     [[nodiscard]] int faults() const noexcept { return faults_; }
@@ -50,6 +64,7 @@ private:
     struct pair {
         int client{-1};
         int server{-1};
+        int number{0};
         std::mt19937_64 random;
         std::string request{};  ///< the last one that was passed on
         std::string late{};     ///< a reply that is not yet due
@@ -61,16 +76,20 @@ private:
     void serve();
     void accept();
     void repeat();
+    void take_wishes();
     void end(pair& it);
     void on_request(pair& it);
     void on_reply(pair& it);
     void on_time(pair& it);
+    [[nodiscard]] bool is_swallowed(pair const& it) const noexcept {
+        return it.number < swallowed_ || it.number == swallowed_one_;
+    }
     [[nodiscard]] bool happens(pair& it, int odds);
     [[nodiscard]] int dial() const;
 
     std::uint16_t target_;
     std::uint64_t seed_;
-    odds odds_;
+    odds odds_;  ///< of the thread
     int socket_{-1};
     std::uint16_t port_{0};
     std::list<pair> pairs_;  ///< of the thread
@@ -78,8 +97,13 @@ private:
     std::atomic<bool> good_{false};
     std::atomic<bool> stop_{false};
     std::atomic<int> connections_{0};
+    std::atomic<int> swallowed_{0};  ///< how many connections, from the first on
+    std::atomic<int> swallowed_one_{-1};
     std::atomic<int> faults_{0};
     std::atomic<int> repeats_{0};
+    std::atomic<bool> stalled_{false};
+    std::mutex mutex_;
+    odds wanted_;  ///< under the mutex
     std::thread thread_;
 };
 
