@@ -85,6 +85,8 @@ private:
 [[nodiscard]] std::unique_ptr<party> make_consumer(surroundings const& around, identity who);
 [[nodiscard]] std::unique_ptr<party> make_producer(surroundings const& around, identity who);
 [[nodiscard]] std::unique_ptr<party> make_evictor(surroundings const& around, identity who);
+/// The same by the Asio forms.
+[[nodiscard]] std::unique_ptr<party> make_asio_consumer(surroundings const& around, identity who);
 /// A coroutine that locks, on an io_context of its own.
 [[nodiscard]] std::unique_ptr<party> make_coroutine(surroundings const& around, identity who);
 

@@ -1,10 +1,12 @@
 #include "histories/run.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
 #include <holdfast/client.hpp>
 
+#include "histories/checker.hpp"
 #include "histories/workers.hpp"
 #include "support/eventually.hpp"
 
@@ -30,7 +32,7 @@ public:
         support::stopwatch const since;
         auto const all = faults();
         await_progress("the start");
-        while (since.elapsed() < settings_.lasts && !stuck_)
+        while (since.elapsed() < settings_.lasts && !stuck_ && !has_lost_an_update())
             round(all);
         tell(kind::finishing, {});
         workers_.finish();
@@ -46,12 +48,23 @@ private:
         if (!settings_.careless) out = store_->faults();
         out.push_back({.name = "worker stopped",
                        .begin = [this](random& chance) { workers_.stop(choose(chance)); },
-                       .end = [this] { workers_.resume(chosen_); }});
+                       .end = [this] { workers_.resume(chosen_); },
+                       .shortest = 20ms});
         if (store_->outlives_workers() && !settings_.careless)
             out.push_back({.name = "worker killed",
                            .begin = [this](random& chance) { workers_.kill(choose(chance)); },
-                           .end = [this] { workers_.start(chosen_); }});
+                           .end = [this] { workers_.start(chosen_); },
+                           .shortest = 0ms,
+                           .longest = 1500ms});
         return out;
+    }
+
+    /// What careless workers are there for.
+    [[nodiscard]] bool has_lost_an_update() const {
+        if (!settings_.careless) return false;
+        auto const found = check(files_.read(plan_));
+        return std::any_of(found.begin(), found.end(),
+                           [](violation const& one) { return one.promise == "lost update"; });
     }
 
     int choose(random& chance) {
@@ -103,16 +116,21 @@ private:
         support::stopwatch const since;
         auto const then = workers_.progress();
         std::chrono::nanoseconds const bound{plan_.progress_bound};
-        bool const all =
-            support::eventually([&] { return workers_.behind(then).empty(); },
-                                std::chrono::duration_cast<std::chrono::milliseconds>(bound));
+        std::string last;
+        auto const all_got_on = [&] {
+            auto const behind = workers_.behind(then);
+            if (!behind.empty()) last = behind;
+            return behind.empty();
+        };
+        bool const all = support::eventually(
+            all_got_on, std::chrono::duration_cast<std::chrono::milliseconds>(bound));
         if (since.elapsed() > result_.worst_recovery) {
             result_.worst_recovery = since.elapsed();
-            result_.worst_fault = after;
+            result_.worst_fault = after + ": " + last;
         }
         if (all) return;
         stuck_ = true;
-        tell(kind::stuck, workers_.behind(then) + " after " + after);
+        tell(kind::stuck, last + " after " + after);
     }
 
     void look_for_leftovers() {

@@ -27,6 +27,9 @@ struct worker_settings {
 /// How many parties a worker with so many clients has.
 [[nodiscard]] std::size_t parties_of(int clients, bool careless);
 
+/// What a party does.
+[[nodiscard]] char const* role_of(std::size_t party, bool careless);
+
 /// Runs until standard input says "finish"; ends at once when it ends. Returns the exit status.
 int run_worker(worker_settings const& settings);
 

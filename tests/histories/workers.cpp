@@ -1,6 +1,7 @@
 #include "histories/workers.hpp"
 
-#include <exception>
+#include <stdexcept>
+#include <system_error>
 
 namespace holdfast::histories {
 
@@ -62,13 +63,19 @@ std::string workers::behind(census const& then) const {
     for (std::size_t worker = 0; worker < current.size(); ++worker)
         for (std::size_t i = 0; i < current[worker].size(); ++i)
             if (current[worker][i] == then[worker][i])
-                return "party " + std::to_string(i) + " of worker " + std::to_string(worker);
+                return std::string{role_of(i, settings_.careless)} + " (party " +
+                       std::to_string(i) + ") of worker " + std::to_string(worker);
     return {};
 }
 
 void workers::finish() {
-    for (auto& worker : all_)
-        worker.process->send("finish");
+    for (auto& worker : all_) {
+        try {
+            worker.process->send("finish");
+        } catch (std::system_error const&) {
+            // It is gone already, which its status tells.
+        }
+    }
     for (int i = 0; i < count(); ++i) {
         event late;
         late.kind = kind::stuck;
@@ -77,7 +84,7 @@ void workers::finish() {
             auto const status = all_[static_cast<std::size_t>(i)].process->finish(end_bound);
             if (status == 0) continue;
             late.set_note("ended with status " + std::to_string(status));
-        } catch (std::exception const& error) {
+        } catch (std::runtime_error const& error) {
             late.set_note(error.what());
             kill(i);
         }

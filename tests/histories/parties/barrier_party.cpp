@@ -48,8 +48,8 @@ private:
         try {
             return arrived.get();
         } catch (boost::system::system_error const& error) {
-            if (error.code() == boost::asio::error::operation_aborted) return std::nullopt;
-            throw;
+            // It is not told whether the others had come before.
+            throw std::system_error{make_error_code(errc::store_unavailable), error.what()};
         }
     }
 

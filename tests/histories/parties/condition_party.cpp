@@ -3,7 +3,9 @@
 #include <mutex>
 #include <utility>
 
-#include <holdfast/condition_variable.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <holdfast/asio.hpp>
 
 #include "histories/party.hpp"
 
@@ -95,7 +97,9 @@ private:
         for (;;) {
             auto const before = boot_time();
             try {
-                if (all)
+                if (around_.asio)
+                    async_notify(all);
+                else if (all)
                     changed_.notify_all();
                 else
                     changed_.notify_one();
@@ -106,6 +110,14 @@ private:
                 all = true;  // whether the first one was heard is unknown
             }
         }
+    }
+
+    void async_notify(bool all) {
+        using boost::asio::use_future;
+        if (all)
+            async_notify_all(changed_, use_future).get();
+        else
+            async_notify_one(changed_, use_future).get();
     }
 
     bool began_{false};
@@ -158,6 +170,7 @@ std::unique_ptr<party> make_producer(surroundings const& around, identity who) {
 }
 
 std::unique_ptr<party> make_consumer(surroundings const& around, identity who) {
+    if (around.asio) return make_asio_consumer(around, who);
     return std::make_unique<consumer>(around, who);
 }
 

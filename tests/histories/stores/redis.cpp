@@ -2,9 +2,11 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include "histories/store.hpp"
 #include "redis/proxy.hpp"
+#include "support/eventually.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::histories {
@@ -108,6 +110,11 @@ private:
                            },
                        .forgets = true,
                        .longest = 1000ms});
+        out.push_back({.name = "keys evicted",
+                       .begin = [this](random& chance) { evict_keys(chance); },
+                       .end = [] {},
+                       .forgets = true,
+                       .longest = 200ms});
         out.push_back({.name = "scripts flushed, connections killed",
                        .begin =
                            [this](random&) {
@@ -117,6 +124,13 @@ private:
                            },
                        .end = [] {},
                        .longest = 200ms});
+    }
+
+    // As a server does that is short of memory: some keys go, the others of the same name stay.
+    void evict_keys(random& chance) {
+        std::istringstream keys{server_.ask({"KEYS", "*"})};
+        for (std::string key; std::getline(keys, key);)
+            if (chance.once_in(2)) server_.ask({"DEL", key});
     }
 
     void add_replica_faults(std::vector<fault>& out) {
@@ -165,7 +179,9 @@ private:
 
     // A copy of the data as they are now, to begin with some day.
     void back_up() {
-        server_.ask({"SAVE"});
+        // Refused while the server saves for its replica.
+        if (!support::eventually([this] { return server_.ask({"SAVE"}) == "OK"; }))
+            throw std::runtime_error{"redis-server does not save"};
         std::filesystem::copy_file(file("dump.rdb"), file("backup.rdb"),
                                    std::filesystem::copy_options::overwrite_existing);
     }
