@@ -1,6 +1,8 @@
 #include "histories/run.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -46,16 +48,25 @@ private:
     std::vector<fault> faults() {
         std::vector<fault> out;
         if (!settings_.careless) out = store_->faults();
-        out.push_back({.name = "worker stopped",
-                       .begin = [this](random& chance) { workers_.stop(choose(chance)); },
-                       .end = [this] { workers_.resume(chosen_); },
-                       .shortest = 20ms});
+        auto const add = [&](char const* name, auto harm, auto mend) {
+            auto const whom = std::make_shared<int>(0);
+            out.push_back({.name = name,
+                           .begin =
+                               [this, harm, whom](random& chance) {
+                                   *whom = choose(chance);
+                                   (workers_.*harm)(*whom);
+                               },
+                           .end =
+                               [this, mend, whom] {
+                                   (workers_.*mend)(*whom);
+                                   troubled_.erase(*whom);
+                               },
+                           .of_worker = true,
+                           .shortest = 20ms});
+        };
+        add("worker stopped", &workers::stop, &workers::resume);
         if (store_->outlives_workers() && !settings_.careless)
-            out.push_back({.name = "worker killed",
-                           .begin = [this](random& chance) { workers_.kill(choose(chance)); },
-                           .end = [this] { workers_.start(chosen_); },
-                           .shortest = 0ms,
-                           .longest = 1500ms});
+            add("worker killed", &workers::kill, &workers::start);
         return out;
     }
 
@@ -67,17 +78,22 @@ private:
                            [](violation const& one) { return one.promise == "lost update"; });
     }
 
+    /// One that has no trouble yet.
     int choose(random& chance) {
-        chosen_ = static_cast<int>(chance.below(static_cast<std::uint64_t>(workers_.count())));
-        return chosen_;
+        int out = 0;
+        do
+            out = static_cast<int>(chance.below(static_cast<std::uint64_t>(workers_.count())));
+        while (!troubled_.insert(out).second);
+        return out;
     }
 
     void round(std::vector<fault> const& all) {
         auto const& first = random_.one_of(all);
         auto const began = begin(first);
-        // Now and then two things go wrong at once: a worker has its trouble beside the store's.
+        // Now and then two things go wrong at once: a worker has its trouble beside the first.
         auto const& second = random_.one_of(all);
-        bool const both = random_.once_in(4) && is_of_workers(second) && !is_of_workers(first);
+        bool const both = random_.once_in(2) && second.of_worker && first.name != second.name &&
+                          workers_.count() > 1;
         if (both) begin(second);
         std::this_thread::sleep_for(random_.between(first.shortest, first.longest));
         if (both) end(second, 0);
@@ -85,10 +101,6 @@ private:
         tell(kind::healed, {});
         await_progress(first.name);
         std::this_thread::sleep_for(random_.between(0ms, 300ms));
-    }
-
-    [[nodiscard]] static bool is_of_workers(fault const& one) {
-        return one.name.starts_with("worker");
     }
 
     instant begin(fault const& one) {
@@ -167,7 +179,7 @@ private:
     std::unique_ptr<store> store_;
     workers workers_;
     run_result result_;
-    int chosen_{0};
+    std::set<int> troubled_;
     bool stuck_{false};
 };
 

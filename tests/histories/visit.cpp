@@ -2,7 +2,16 @@
 
 #include <chrono>
 
+#include "support/eventually.hpp"
+
 namespace holdfast::histories {
+
+namespace {
+
+/// Within which lost() fires, on a busy machine.
+constexpr std::chrono::seconds told_bound{10};
+
+}  // namespace
 
 hold_view hold_view::of(lease const& held) {
     return {[&held] { return held.held(); },
@@ -102,19 +111,23 @@ bool visit::look(hold_view const& held) {
     auto const left = held.remaining();
     bool const is_held = held.held();
     append_all(is_held ? kind::believed : kind::disbelieved, before, boot_time(), left);
-    if (is_held && told) {
-        auto one = make(kind::contradiction, 0);
-        one.before = one.after = before;
-        one.set_note("lost() has fired, and held() says true");
-        record_.append(one);
-    }
+    if (is_held && told) contradiction("lost() has fired, and held() says true");
+    if (!is_held && !support::eventually(held.told, told_bound))
+        contradiction("held() has said false for a long time, and lost() has not fired");
     return is_held;
 }
 
-void visit::leave(hold_view const& held) {
+void visit::contradiction(char const* what) {
+    auto one = make(kind::contradiction, 0);
+    one.before = one.after = boot_time();
+    one.set_note(what);
+    record_.append(one);
+}
+
+void visit::leave(hold_view const& held, bool looks) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
         // Each write is judged by the register: between the look and the write anything may happen.
-        if (!look(held)) return;
+        if (looks && !look(held)) return;
         auto const target = register_of(i);
         if (mode_ == mode::shared)
             (void)target.read(user(i));

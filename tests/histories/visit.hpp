@@ -42,8 +42,9 @@ public:
     [[nodiscard]] bool enter(hold_view const& held);
     /// Whether it is still held.
     [[nodiscard]] bool look(hold_view const& held);
-    /// Writes the registers, one more than was read, or reads them again under a shared hold.
-    void leave(hold_view const& held);
+    /// Writes the registers, one more than was read, or reads them again under a shared hold. Before each
+    /// it looks whether it is still held, unless that is left to the register.
+    void leave(hold_view const& held, bool looks = true);
 
     /// Writes one register by itself; what `enter` read is `values()`.
     [[nodiscard]] bool write(std::int64_t value);
@@ -58,6 +59,7 @@ public:
 
 private:
     [[nodiscard]] event make(kind of, std::size_t name) const;
+    void contradiction(char const* what);
     void append_all(kind of, instant before, instant after, std::int64_t number);
     [[nodiscard]] register_user user(std::size_t name) const;
     [[nodiscard]] fenced_register register_of(std::size_t name) const;

@@ -60,6 +60,13 @@ public:
     void finish() {
         threads_.clear();
         parties_.clear();
+        if (client_.metrics()["tokens_not_rising"] != 0) {
+            event one;
+            one.kind = kind::contradiction;
+            one.before = one.after = boot_time();
+            one.set_note("the client itself has seen a token that did not rise");
+            around_.to.append(one);
+        }
         client_.close();
     }
 

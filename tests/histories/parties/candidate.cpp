@@ -72,8 +72,8 @@ private:
     void lead(visit& hold, lease& term) {
         auto const view = hold_view::of(term);
         if (hold.enter(view)) {
-            rest(0ms, random_.once_in(10) ? 1200ms : 40ms);
-            if (hold.look(view)) hold.leave(view);
+            rest(0ms, random_.once_in(30) ? 1200ms : 40ms);
+            hold.leave(view, !random_.once_in(4));
         }
         hold.releasing(view);
         hold.released(outcome_of(random_.once_in(2) ? race_.resign() : term.release()));

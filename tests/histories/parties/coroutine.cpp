@@ -123,9 +123,9 @@ private:
     awaitable<void> use(visit& hold, lease held) {
         auto const view = hold_view::of(held);
         if (hold.enter(view)) {
-            auto const most = random_.once_in(12) ? 800ms : 10ms;
+            auto const most = random_.once_in(30) ? 800ms : 10ms;
             co_await nap(random_.between(0ms, most));
-            if (hold.look(view)) hold.leave(view);
+            hold.leave(view, !random_.once_in(4));
         }
         hold.releasing(view);
         auto const said = co_await async_release(std::move(held), use_awaitable);

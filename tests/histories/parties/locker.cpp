@@ -170,7 +170,9 @@ private:
 
     /// Mostly short; now and then as long as a lease, so that it takes renewals.
     void linger(visit& hold, hold_view const& view, std::chrono::milliseconds lease) {
-        bool const is_long = random_.once_in(12);
+        bool const is_long = random_.once_in(30);
+        // Some never look, and leave it to the token.
+        bool const looks = !random_.once_in(4);
         auto const end =
             boot_time() + (is_long ? random_.between(lease / 2, lease * 3 / 2)
                                    : random_.between(0ms, around_.plan.careless ? 60ms : 12ms))
@@ -178,9 +180,9 @@ private:
                               millisecond;
         while (boot_time() < end && !stopping()) {
             rest(0ms, is_long ? 40ms : 4ms);
-            if (!hold.look(view)) return;
+            if (looks && !hold.look(view)) return;
         }
-        hold.leave(view);
+        hold.leave(view, looks);
     }
 
     void give_back(visit& hold, lease held) {

@@ -163,6 +163,9 @@ private:
         };
         add("network cut", [](proxy& of, random&) { of.be_bad({.lose_request = 1}); });
         add("network stalled", [](proxy& of, random&) { of.stall(true); });
+        add("one connection half-open", [](proxy& of, random& chance) {
+            of.swallow(of.connections() - 1 - static_cast<int>(chance.below(3)));
+        });
         add("network half-open", [](proxy& of, random&) { of.swallow(); });
         add("network slow",
             [](proxy& of, random&) { of.be_bad({.delay = 1, .longest_delay = 400ms}); });
