@@ -18,6 +18,9 @@ bool matters(event const& one, violation const& about) {
     bool const near = last > about.at - second / 4 && one.before < about.at + second / 4;
     if (of_call) return true;
     if (of_run) return last > about.at - 10 * second && one.before < about.at + second;
+    if (about.party >= 0)
+        return one.party == about.party && one.worker == about.worker &&
+               last > about.at - 10 * second;
     return near && (about.name.empty() || one.name_view() == about.name);
 }
 

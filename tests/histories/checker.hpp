@@ -16,6 +16,8 @@ struct violation {
     instant at{0};
     std::uint64_t call{0};  ///< those concerned, 0 for none
     std::uint64_t other_call{0};
+    int worker{-1};  ///< the party concerned, where it is about one
+    int party{-1};
 };
 
 /// Everything that is wrong, in the order of time.

@@ -128,21 +128,27 @@ private:
         support::stopwatch const since;
         auto const then = workers_.progress();
         std::chrono::nanoseconds const bound{plan_.progress_bound};
-        std::string last;
+        workers::straggler last;
         auto const all_got_on = [&] {
             auto const behind = workers_.behind(then);
-            if (!behind.empty()) last = behind;
-            return behind.empty();
+            if (behind) last = *behind;
+            return !behind;
         };
         bool const all = support::eventually(
             all_got_on, std::chrono::duration_cast<std::chrono::milliseconds>(bound));
         if (since.elapsed() > result_.worst_recovery) {
             result_.worst_recovery = since.elapsed();
-            result_.worst_fault = after + ": " + last;
+            result_.worst_fault = after + " (" + last.words + ")";
         }
         if (all) return;
         stuck_ = true;
-        tell(kind::stuck, last + " after " + after);
+        event stuck;
+        stuck.kind = kind::stuck;
+        stuck.worker = static_cast<std::int16_t>(last.worker);
+        stuck.party = static_cast<std::int16_t>(last.party);
+        stuck.before = stuck.after = boot_time();
+        stuck.set_note(last.words + " after " + after);
+        log_.append(stuck);
     }
 
     void look_for_leftovers() {

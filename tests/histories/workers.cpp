@@ -58,14 +58,15 @@ workers::census workers::progress() const {
     return out;
 }
 
-std::string workers::behind(census const& then) const {
+std::optional<workers::straggler> workers::behind(census const& then) const {
     auto const current = progress();
     for (std::size_t worker = 0; worker < current.size(); ++worker)
         for (std::size_t i = 0; i < current[worker].size(); ++i)
             if (current[worker][i] == then[worker][i])
-                return std::string{role_of(i, settings_.careless)} + " (party " +
-                       std::to_string(i) + ") of worker " + std::to_string(worker);
-    return {};
+                return straggler{std::string{role_of(i, settings_.careless)} + " of worker " +
+                                     std::to_string(worker),
+                                 static_cast<int>(worker), static_cast<int>(i)};
+    return std::nullopt;
 }
 
 void workers::finish() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,13 @@ public:
     /// How often each party of each worker got on.
     using census = std::vector<std::vector<std::uint64_t>>;
     [[nodiscard]] census progress() const;
-    /// The first party that has not got on since `then`, in words; empty when all have.
-    [[nodiscard]] std::string behind(census const& then) const;
+    /// Somebody who has not got on since `then`, in words and as a number.
+    struct straggler {
+        std::string words{};
+        int worker{-1};
+        int party{-1};
+    };
+    [[nodiscard]] std::optional<straggler> behind(census const& then) const;
 
     /// Tells all to end; what does not end in time is told to the log, and killed.
     void finish();

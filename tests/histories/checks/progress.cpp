@@ -49,7 +49,7 @@ void progress(evidence const& from, findings& out) {
             out.push_back({"progress",
                            "party " + std::to_string(who.second) + " of worker " +
                                std::to_string(who.first) + " did not get on after a fault",
-                           "", one->after, 0, 0});
+                           "", one->after, 0, 0, who.first, who.second});
         }
     }
 }

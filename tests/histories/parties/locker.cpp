@@ -21,14 +21,15 @@ private:
     void step() override {
         rest(0ms, 8ms);
         if (around_.plan.careless) return by_lease(std::string{lock_names.front()});
-        switch (random_.below(9)) {
+        switch (random_.below(10)) {
         case 0: return by_thread(some_name());
         case 1: return exclusively(some_name());
         case 2:
         case 3: return together();
         case 4: return reading(some_name());
-        case 5: return permits();
-        case 6: return by_lease(std::string{evicted_name});
+        case 5:
+        case 6: return permits();
+        case 7: return by_lease(std::string{evicted_name});
         default: return by_lease(some_name());
         }
     }
