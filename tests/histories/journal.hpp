@@ -18,7 +18,7 @@ public:
     static constexpr std::size_t parties = 64;
 
     /// Makes or opens it. `room` events at most.
-    explicit journal(std::filesystem::path const& path, std::size_t room = 300'000);
+    explicit journal(std::filesystem::path const& path, std::size_t room = 1'000'000);
     ~journal();
     journal(journal const&) = delete;
     journal& operator=(journal const&) = delete;
