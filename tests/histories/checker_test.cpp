@@ -154,6 +154,10 @@ TEST_F(checker_test, a_leader_that_has_resigned) {
     made_.hold(1, "e", 10, 0, 1, 5);
     made_.add(kind::saw_leader, 10, 11, "e").token = 10;
     EXPECT_EQ(broken(), promises{"leader"});
+    made_.hold(1, "e", 10, 0, 1, 5);
+    made_.add(kind::forgot, 4, 10);
+    made_.add(kind::saw_leader, 10, 11, "e").token = 10;  // as the backup has it
+    EXPECT_EQ(broken(), promises{});
 }
 
 TEST_F(checker_test, an_observer_that_hears_of_the_past) {

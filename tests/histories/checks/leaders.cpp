@@ -39,7 +39,9 @@ void leaders(evidence const& from, findings& out) {
         auto const name = std::string{one->name_view()};
         auto const term = terms.find(one->token);
         if (term != terms.end() && term->second->outcome == outcome::released &&
-            term->second->released < one->before)
+            term->second->released < one->before &&
+            // A backup may bring back who had resigned since.
+            !forgot_between(from.lapses, term->second->asked, one->after))
             out.push_back({"leader", "somebody is said to lead who has resigned", name, one->before,
                            term->second->call, 0});
         for (auto const& [when, former] : told) {
