@@ -3,11 +3,14 @@
 
 PREFIX ?= /usr/local
 SEEDS ?= 20000
+SECONDS ?= 1800
+STORE ?= all
+SEED ?=
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan simulate bench install package tidy format check-format surface clean
+.PHONY: help demo test asan tsan simulate histories bench install package tidy format check-format surface clean
 
 help: ## list these words
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +37,11 @@ simulate: ## a long simulation: SEEDS=100000
 	@tools/setup test
 	@cmake --preset dev --log-level=WARNING
 	@tools/simulate $(SEEDS)
+
+histories: ## processes under faults, judged by what they saw: SECONDS=1800 STORE=redis SEED=1
+	@tools/setup test
+	@cmake --preset dev --log-level=WARNING
+	@tools/histories $(SECONDS) $(STORE) $(SEED)
 
 bench: ## measure; see docs/performance.md
 	@tools/setup bench

@@ -55,7 +55,7 @@ void send_all(int to, std::string_view text) {
 }  // namespace
 
 proxy::proxy(std::uint16_t target, std::uint64_t seed, odds chances)
-    : target_{target}, seed_{seed}, odds_{chances}, socket_{new_socket()} {
+    : target_{target}, seed_{seed}, odds_{chances}, socket_{new_socket()}, wanted_{chances} {
     auto here = local(0);
     socklen_t length = sizeof here;
     if (::bind(socket_, raw(here), length) != 0 || ::listen(socket_, 128) != 0 ||
@@ -73,8 +73,24 @@ proxy::~proxy() {
     ::close(socket_);
 }
 
+void proxy::be_bad(odds chances) {
+    std::lock_guard const guard{mutex_};
+    wanted_ = chances;
+    good_ = false;
+}
+
+void proxy::take_wishes() {
+    std::lock_guard const guard{mutex_};
+    odds_ = wanted_;
+}
+
 void proxy::serve() {
     while (!stop_) {
+        take_wishes();
+        if (stalled_) {
+            ::poll(nullptr, 0, turn);
+            continue;
+        }
         std::vector<pollfd> wanted{{socket_, POLLIN, 0}};
         for (auto const& it : pairs_) {
             wanted.push_back({it.client, POLLIN, 0});

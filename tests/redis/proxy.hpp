@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <list>
+#include <mutex>
 #include <random>
 #include <string>
 #include <thread>
@@ -49,6 +50,11 @@ public:
     /// From now on everything passes. Connections that fell silent are broken.
     void be_good() noexcept { good_ = true; }
 
+    /// From now on these are the chances, until it is good again.
+    void be_bad(odds chances);
+    /// Nothing passes for a while, and what comes meanwhile arrives late.
+    void stall(bool so) noexcept { stalled_ = so; }
+
     [[nodiscard]] int connections() const noexcept { return connections_; }
     [[nodiscard]] int faults() const noexcept { return faults_; }
     [[nodiscard]] int repeats() const noexcept { return repeats_; }
@@ -70,6 +76,7 @@ private:
     void serve();
     void accept();
     void repeat();
+    void take_wishes();
     void end(pair& it);
     void on_request(pair& it);
     void on_reply(pair& it);
@@ -82,7 +89,7 @@ private:
 
     std::uint16_t target_;
     std::uint64_t seed_;
-    odds odds_;
+    odds odds_;  ///< of the thread
     int socket_{-1};
     std::uint16_t port_{0};
     std::list<pair> pairs_;  ///< of the thread
@@ -94,6 +101,9 @@ private:
     std::atomic<int> swallowed_one_{-1};
     std::atomic<int> faults_{0};
     std::atomic<int> repeats_{0};
+    std::atomic<bool> stalled_{false};
+    std::mutex mutex_;
+    odds wanted_;  ///< under the mutex
     std::thread thread_;
 };
 

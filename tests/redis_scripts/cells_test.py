@@ -3,7 +3,7 @@
 import unittest
 
 from case import ALICE, BOB, CAROL, Case
-from store import BARRIER, ELECTION, LATCH, LOCK, LONG, compose
+from store import BARRIER, ELECTION, LATCH, LOCK, LONG, SHARED, compose, group
 
 HOLDERS = b"holders"  # the part that stands for who holds a name
 
@@ -33,6 +33,16 @@ class Cells(Case):
         self.store.swap(b"q", one[1], part=b"one", operation="3", remove=True)
         self.assertEqual(self.store.read(b"q", part=b"two"), ["cell", two[1], "b"])
         self.assertEqual(self.store.swap(b"q", 0, kind=BARRIER)[:2], ["refused", "kind"])
+
+    def test_a_cell_that_outlived_its_record_is_nobodys(self):
+        """As after an eviction by the server: a cell that is read must be one that can be swapped."""
+        old = self.store.swap(b"q", 0, b"1", kind=BARRIER, operation="1")[1]
+        self.link.delete(group(b"holdfast:", b"q")[0])
+        self.store.submit(self.claim(kind=BARRIER, mode=SHARED))
+        self.assertEqual(self.store.swap(b"q", old, b"2", kind=BARRIER, operation="2"), ["conflict", 0, "", 0])
+        self.assertEqual(self.store.read(b"q", kind=BARRIER), ["cell", 0, ""])
+        new = self.store.swap(b"q", 0, b"3", kind=BARRIER, operation="3")[1]
+        self.assertEqual(self.store.read(b"q", kind=BARRIER), ["cell", new, "3"])
 
     def test_a_cell_ends(self):
         self.store.swap(b"q", 0, b"short", part=b"s", ttl=60, operation="1")

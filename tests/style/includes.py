@@ -27,6 +27,7 @@ ALLOWED = {
     "tests/conformance": {PUBLIC, "tests/support"},
     "tests/process": {PUBLIC, "tests/support"},
     "tests/redis": {PUBLIC, "tests/support"},
+    "tests/histories": {PUBLIC, "tests/support", "tests/redis"},  # the bad network
 }
 STORE = {"src/base", "src/seam", PUBLIC} | FAMILIES
 

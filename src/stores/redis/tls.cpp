@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <arpa/inet.h>
+#include <sys/socket.h>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -35,6 +36,51 @@ bool is_number(std::string const& host) {
     in6_addr any;
     return ::inet_pton(AF_INET, host.c_str(), &any) == 1 ||
            ::inet_pton(AF_INET6, host.c_str(), &any) == 1;
+}
+
+// --- a socket as OpenSSL sees it ---------------------------------------------------------------
+
+// OpenSSL's own writes to a socket with write(2), which raises SIGPIPE when the other side is gone, and ends a
+// program that does not ignore it. This one sends without the signal, and is otherwise the same.
+
+int socket_of(BIO* stream) { return *static_cast<int*>(::BIO_get_data(stream)); }
+
+int socket_write(BIO* stream, char const* bytes, int count) {
+    ::BIO_clear_flags(stream, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY);
+    auto const put =
+        ::send(socket_of(stream), bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL);
+    if (put < 0 && (errno == EAGAIN || errno == EINTR))
+        ::BIO_set_flags(stream, BIO_FLAGS_WRITE | BIO_FLAGS_SHOULD_RETRY);
+    return static_cast<int>(put);
+}
+
+int socket_read(BIO* stream, char* bytes, int count) {
+    ::BIO_clear_flags(stream, BIO_FLAGS_RWS | BIO_FLAGS_SHOULD_RETRY);
+    auto const got = ::recv(socket_of(stream), bytes, static_cast<std::size_t>(count), 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        ::BIO_set_flags(stream, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY);
+    if (got == 0) ::BIO_set_flags(stream, BIO_FLAGS_IN_EOF);
+    return static_cast<int>(got);
+}
+
+long socket_control(BIO* stream, int command, long, void*) {
+    if (command == BIO_CTRL_FLUSH) return 1;
+    if (command == BIO_CTRL_EOF) return ::BIO_test_flags(stream, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+    return 0;
+}
+
+/// Lives for ever, as sessions of static objects do.
+BIO_METHOD const* quiet_socket() {
+    static BIO_METHOD const* const method = [] {
+        auto* const made =
+            ::BIO_meth_new(::BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket without SIGPIPE");
+        if (made == nullptr) refuse("TLS cannot be used: " + last_words());
+        ::BIO_meth_set_write(made, socket_write);
+        ::BIO_meth_set_read(made, socket_read);
+        ::BIO_meth_set_ctrl(made, socket_control);
+        return made;
+    }();
+    return method;
 }
 
 using context_ptr = std::unique_ptr<SSL_CTX, closer>;
@@ -72,6 +118,7 @@ context_ptr make_context(tls_settings const& how) {
 }  // namespace
 
 struct tls_session::state {
+    int socket{-1};
     context_ptr context;
     std::unique_ptr<SSL, closer> session;
 
@@ -113,8 +160,12 @@ tls_session::tls_session(tls_settings const& how, std::string const& host, int s
     state_->context = make_context(how);
     state_->session.reset(::SSL_new(state_->context.get()));
     auto* const session = state_->session.get();
-    if (session == nullptr || ::SSL_set_fd(session, socket) != 1)
-        refuse("TLS cannot be used: " + last_words());
+    auto* const stream = session != nullptr ? ::BIO_new(quiet_socket()) : nullptr;
+    if (stream == nullptr) refuse("TLS cannot be used: " + last_words());
+    state_->socket = socket;
+    ::BIO_set_data(stream, &state_->socket);
+    ::BIO_set_init(stream, 1);
+    ::SSL_set_bio(session, stream, stream);
     auto const& name = how.server_name.empty() ? host : how.server_name;
     if (is_number(name)) {
         if (!how.insecure &&

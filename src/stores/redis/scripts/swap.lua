@@ -37,6 +37,9 @@ local function swap(b, g)
     local no = live(b) and disagreement(b.r, kind)
     if no then return no end
     local text = redis.call('HGET', b.extra, field)
+    -- What the record does not count has outlived one that the server evicted. `read` does not ask the
+    -- record: left there, the cell would be seen by all and changed by nobody.
+    if text and b.r.cells == 0 then b.unset[field] = true end
     local cell = text and not b.unset[field] and b.r.cells > 0 and cmsgpack.unpack(text)
     if cell and cell[3] == operation then return {now, 'swapped', cell[1]} end
     local version, present = cell and cell[1] or 0, cell and cell[2] or ''
