@@ -29,10 +29,10 @@ if(PROJECT_IS_TOP_LEVEL)
         # Guesses of the optimizer, wrong about std::string and Boost containers in GCC 12 and dependent on -O.
         # AddressSanitizer looks at the same things and knows.
         target_compile_options(holdfast_warnings INTERFACE
-            -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+            -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
         if(HOLDFAST_SANITIZE)
             # The instrumentation hides from the optimizer what it would need to know.
-            target_compile_options(holdfast_warnings INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds)
+            target_compile_options(holdfast_warnings INTERFACE -Wno-maybe-uninitialized)
         endif()
         if(HOLDFAST_SANITIZE STREQUAL "thread")
             # ThreadSanitizer does not understand fences; Boost has some.
