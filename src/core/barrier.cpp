@@ -248,7 +248,15 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::ui
                 auto who = who_is_there(*its);
                 answer = co_await on.ask(std::move(who));
                 saw_death = !it.state.broken && it.somebody_died(answer);
-                if (saw_death) broken(*its, party_died);
+            }
+            if (saw_death) {
+                // Or others have tripped it meanwhile, and left: then this party is not the last one.
+                auto const version = it.cell.version;
+                answer = co_await on.read(key);
+                it.look(answer);
+                if (it.cell.version == version) broken(*its, party_died);
+                saw_death = false;
+                continue;
             }
             auto swap = it.arrive(operation);
             answer = co_await on.ask(std::move(swap));

@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-
 namespace holdfast::stores::file {
 
 seam::store_time store_now() noexcept {

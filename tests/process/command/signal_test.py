@@ -135,8 +135,6 @@ class WhileRunning(sandbox.Sandbox):
         self.assertEqual(live, f"{self.database}-live")
         self.assertTrue(pipe.startswith("pipe:"), pipe)
         self.assertEqual(self.inherited("--on-lost", "ignore"), [live])
-        self.environment["HOLDFAST_STORE"] = "memory:"
-        self.assertEqual([entry[:5] for entry in self.inherited()], ["pipe:"])
 
     def test_stopped_command_keeps_the_hold(self):
         process = self.start("run", "--lease", "2s", "x", "--", "sh", "-c", "echo $$; read line; exit 6")

@@ -1,0 +1,69 @@
+// More parties than a barrier has: who comes while a generation trips belongs to the next.
+#include <optional>
+#include <vector>
+
+#include "core/barrier.hpp"
+#include "core/stage.hpp"
+#include "unit/engine_fixture.hpp"
+
+namespace holdfast::core {
+namespace {
+
+class barrier_race : public engine_test {
+protected:
+    struct party final : completion {
+        explicit party(barrier_terms_ptr const& its)
+            : call{[this, its](stage& on) { return arrive_at_barrier(on, its, generation); },
+                   *this} {}
+        void completed() noexcept override {}
+        std::optional<std::uint64_t> generation;
+        script_call call;
+    };
+
+    /// Lets the store answer everything but the first question who is there, which is kept.
+    void answer_all_but_a_look() {
+        for (auto requests = sent(); !requests.empty(); requests = sent()) {
+            for (auto const& out : requests) {
+                if (!kept && std::holds_alternative<seam::inspect>(out.what)) {
+                    kept = out;
+                } else {
+                    it->on_reply(out.id, carry_out(out), now);
+                }
+            }
+            for (auto const& notice : take_notices())
+                it->on_notice(notice, now);
+        }
+    }
+
+    std::optional<engine::outgoing> kept;
+    barrier_terms_ptr const barrier = std::make_shared<barrier_terms const>(barrier_terms{
+        2, std::make_shared<terms const>(make_terms(
+               {.name = "b", .kind = lock_kind::barrier, .mode = claim_mode::shared}, {}))});
+};
+
+TEST_F(barrier_race, a_party_that_finds_the_others_gone_looks_whether_they_have_met) {
+    party first{barrier};
+    party slow{barrier};
+    party last{barrier};
+    it->begin(first.call, now);
+    settle_down();
+    it->begin(slow.call, now);
+    answer_all_but_a_look();
+    ASSERT_TRUE(kept) << "it would be the last, and asks who is there";
+    it->begin(last.call, now);
+    answer_all_but_a_look();
+    ASSERT_TRUE(first.call.done && last.call.done) << "these two have met, and left";
+    it->on_reply(kept->id, carry_out(*kept), now);
+    settle_down();
+    ASSERT_FALSE(slow.call.done) << "nobody has died: it waits in the next generation";
+    party next{barrier};
+    it->begin(next.call, now);
+    settle_down();
+    ASSERT_TRUE(slow.call.done && next.call.done);
+    EXPECT_EQ(first.generation, 0U);
+    EXPECT_EQ(slow.generation, 1U);
+    EXPECT_EQ(next.generation, 1U);
+}
+
+}  // namespace
+}  // namespace holdfast::core
