@@ -100,7 +100,7 @@ struct event {
 private:
     static void copy(std::string_view text, char* to, std::size_t room) {
         std::memset(to, 0, room);
-        std::memcpy(to, text.data(), text.size() < room ? text.size() : room);
+        text.copy(to, room);
     }
 };
 static_assert(std::is_trivially_copyable_v<event> && sizeof(event) == 152);
