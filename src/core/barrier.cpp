@@ -67,6 +67,20 @@ struct arrival {
         state = state_of(*its, cell);
     }
 
+    /// Looks again, and says whether nobody has come or gone since.
+    [[nodiscard]] bool is_unchanged(seam::reply_body const& answer) {
+        auto const version = cell.version;
+        look(answer);
+        return cell.version == version;
+    }
+
+    /// The swap that changes nothing: a barrier lives as long as somebody waits.
+    [[nodiscard]] seam::swap touch(seam::claim_id operation) const {
+        auto out = change(*its, cell.version, state, operation);
+        out.quiet = true;
+        return out;
+    }
+
     [[nodiscard]] bool is_last() const noexcept { return state.arrived.size() + 1 >= its->parties; }
 
     /// The swap by which it arrives, as the cell is now: the last party trips the generation.
@@ -169,6 +183,12 @@ script break_generation(stage& on, arrival it, bool surely) {
     on.release(it.presence);
 }
 
+// Whoever may be counted on and does not come back breaks the generation.
+void go(stage& on, arrival const& it, bool saw_death) {
+    if (it.over || it.left || !(it.asked || saw_death)) return on.release(it.presence);
+    on.leave_to([it, saw_death](stage& where) { return break_generation(where, it, saw_death); });
+}
+
 arrival present(barrier_terms_ptr its, acquire_call& call) {
     if (call.outcome == verdict::failed) call.error.raise();
     if (call.held == nullptr || call.held->held_by == nullptr)
@@ -251,10 +271,8 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::ui
             }
             if (saw_death) {
                 // Or others have tripped it meanwhile, and left: then this party is not the last one.
-                auto const version = it.cell.version;
                 answer = co_await on.read(key);
-                it.look(answer);
-                if (it.cell.version == version) broken(*its, party_died);
+                if (it.is_unchanged(answer)) broken(*its, party_died);
                 saw_death = false;
                 continue;
             }
@@ -279,9 +297,8 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::ui
             if (it.learn(answer)) continue;
             if (saw_death) broken(*its, party_died);
             if (on.now() - touched < barrier_kept / 4) continue;
-            touched = on.now();  // it lives as long as somebody waits
-            auto same = change(*its, it.cell.version, it.state, on.next_operation());
-            same.quiet = true;
+            touched = on.now();
+            auto same = it.touch(on.next_operation());
             co_await on.ask_anyway(std::move(same));
         }
         auto const leaving = on.next_operation();
@@ -295,12 +312,7 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::ui
         failure = std::current_exception();
     }
     if (it.over) generation = it.generation;
-    if (it.over || it.left || !(it.asked || saw_death)) {
-        on.release(it.presence);
-    } else {
-        on.leave_to(
-            [it, saw_death](stage& where) { return break_generation(where, it, saw_death); });
-    }
+    go(on, it, saw_death);
     if (failure != nullptr && !it.over) std::rethrow_exception(failure);
 }
 
