@@ -13,7 +13,7 @@
 #include "core/collecting.hpp"
 #include "core/condition.hpp"
 #include "core/latch.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -21,7 +21,7 @@ namespace detail {
 
 namespace {
 
-using make_lease = std::function<lease(std::shared_ptr<core::grant>)>;
+using make_lease = std::function<lease(std::shared_ptr<core::hold_state>)>;
 
 // Without a timeout there is no way to say "busy", as in the blocking forms.
 std::exception_ptr policy_ended(std::string const& what) {
@@ -45,12 +45,12 @@ class acquiring final : public async_task,
                         public core::completion,
                         public std::enable_shared_from_this<acquiring> {
 public:
-    acquiring(std::shared_ptr<session> client, std::shared_ptr<core::line> line, make_lease make,
-              lease_handler then)
+    acquiring(std::shared_ptr<session> client, std::shared_ptr<core::wait_queue> queue,
+              make_lease make, lease_handler then)
         : client_{std::move(client)},
           make_{std::move(make)},
           then_{std::move(then)},
-          call_{std::move(line), *this} {}
+          call_{std::move(queue), *this} {}
 
     void begin(timeout_option timeout) {
         self_ = shared_from_this();
@@ -78,7 +78,7 @@ private:
             out.error =
                 std::make_exception_ptr(std::system_error{call_.error.code, call_.error.text});
         if (call_.outcome == core::verdict::busy && !may_be_busy_)
-            out.error = policy_ended("'" + call_.in->on->spec->name + "'");
+            out.error = policy_ended("'" + call_.in->terms->spec->name + "'");
         if (call_.held != nullptr) out.value = make_(std::move(call_.held));
         std::exchange(then_, nullptr)(std::move(out));
     }
@@ -91,20 +91,20 @@ private:
     std::shared_ptr<acquiring> self_{};
 };
 
-/// One script with the state that it works on. Keeps itself alive until its handler was called.
+/// One task with the state that it works on. Keeps itself alive until its handler was called.
 template <class State>
 class running final : public async_task,
                       public core::completion,
                       public std::enable_shared_from_this<running<State>> {
 public:
-    using body = std::function<core::script(core::stage&, State&)>;
+    using body = std::function<core::task(core::task_context&, State&)>;
     using ending = std::function<void(std::exception_ptr, bool cancelled, State&)>;
 
     running(std::shared_ptr<session> client, State state, body what, ending then)
         : client_{std::move(client)},
           state_{std::move(state)},
           then_{std::move(then)},
-          call_{[this, what = std::move(what)](core::stage& on) { return what(on, state_); },
+          call_{[this, what = std::move(what)](core::task_context& on) { return what(on, state_); },
                 *this} {}
 
     void begin(timeout_option timeout) {
@@ -128,7 +128,7 @@ private:
     std::shared_ptr<session> const client_;
     State state_;
     ending then_;
-    core::script_call call_;
+    core::task_call call_;
     std::shared_ptr<running> self_{};
 };
 
@@ -142,11 +142,11 @@ task_ptr run_script(std::shared_ptr<session> const& client, timeout_option timeo
     return out;
 }
 
-task_ptr start_on(std::shared_ptr<session> const& client, std::shared_ptr<core::line> line,
+task_ptr start_on(std::shared_ptr<session> const& client, std::shared_ptr<core::wait_queue> queue,
                   timeout_option timeout, make_lease make, lease_handler then) {
     client->require_usable();
     auto out =
-        std::make_shared<acquiring>(client, std::move(line), std::move(make), std::move(then));
+        std::make_shared<acquiring>(client, std::move(queue), std::move(make), std::move(then));
     out->begin(timeout);
     return out;
 }
@@ -166,16 +166,18 @@ task_ptr start_acquire(lock_handle_ptr const& lock, timeout_option timeout, leas
         return nullptr;
     }
     return start_on(
-        lock->client(), lock->line(), timeout,
-        [lock](std::shared_ptr<core::grant> grant) { return lock->as_lease(std::move(grant)); },
+        lock->client(), lock->queue(), timeout,
+        [lock](std::shared_ptr<core::hold_state> grant) {
+            return lock->as_lease(std::move(grant));
+        },
         std::move(then));
 }
 
 task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n, timeout_option timeout,
                        lease_handler then) {
     return start_on(
-        from->client(), from->line(n), timeout,
-        [client = from->client()](std::shared_ptr<core::grant> grant) {
+        from->client(), from->queue(n), timeout,
+        [client = from->client()](std::shared_ptr<core::hold_state> grant) {
             return lease{std::make_shared<single_hold>(client, std::move(grant))};
         },
         std::move(then));
@@ -183,29 +185,29 @@ task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n, timeout_opt
 
 task_ptr start_campaign(election_ptr const& in, std::string_view value, lease_handler then) {
     return start_on(
-        in->client, in->line(value), std::nullopt,
-        [in](std::shared_ptr<core::grant> grant) { return in->as_lease(std::move(grant)); },
+        in->client, in->queue(value), std::nullopt,
+        [in](std::shared_ptr<core::hold_state> grant) { return in->as_lease(std::move(grant)); },
         std::move(then));
 }
 
 task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_option timeout,
                            lease_handler then) {
-    for (auto const& it : locks)
-        it->require_no_thread();
+    for (auto const& each : locks)
+        each->require_no_thread();
     struct state {
         std::shared_ptr<wanted_locks> wanted;
-        std::vector<std::shared_ptr<core::grant>> grants{};
+        std::vector<std::shared_ptr<core::hold_state>> grants{};
     };
     auto const wanted = std::make_shared<wanted_locks>(locks);
     bool const wait = !timeout || *timeout > std::chrono::nanoseconds::zero();
     return run_script<state>(
         wanted->client(), wait ? timeout : std::nullopt, {wanted},
-        [wait](core::stage& on, state& its) {
-            return core::acquire_all(on, its.wanted->lines(), wait, its.grants);
+        [wait](core::task_context& on, state& progress) {
+            return core::acquire_all(on, progress.wanted->queues(), wait, progress.grants);
         },
-        [then = std::move(then), may_be_busy = timeout.has_value()](std::exception_ptr error,
-                                                                    bool cancelled, state& its) {
-            auto got = its.wanted->as_lease(std::move(its.grants));
+        [then = std::move(then), may_be_busy = timeout.has_value()](
+            std::exception_ptr error, bool cancelled, state& progress) {
+            auto got = progress.wanted->as_lease(std::move(progress.grants));
             if (!got && !error && !cancelled && !may_be_busy) error = policy_ended("all locks");
             then({error, cancelled, std::move(got)});
         });
@@ -220,20 +222,21 @@ task_ptr start_wait(condition_ptr const& on, lock_handle_ptr const& mutex, lease
         base::raise(errc::not_owner,
                     "waiting needs the lease of its mutex, of the same client as the condition");
     struct state {
-        std::shared_ptr<core::grant> mutex;
-        std::shared_ptr<core::grant> again{};
+        std::shared_ptr<core::hold_state> mutex;
+        std::shared_ptr<core::hold_state> again{};
     };
-    state its{single->give_up()};
-    if (its.mutex == nullptr)
+    state begun{single->give_up()};
+    if (begun.mutex == nullptr)
         base::raise(errc::bad_option, "a mutex that is held recursively cannot be waited with");
     return run_script<state>(
-        on->client, std::nullopt, std::move(its),
-        [on, mutex](core::stage& where, state& it) {
-            return core::wait_for_notice(where, on->line(), it.mutex, mutex->line(), it.again);
+        on->client, std::nullopt, std::move(begun),
+        [on, mutex](core::task_context& where, state& progress) {
+            return core::wait_for_notice(where, on->queue(), progress.mutex, mutex->queue(),
+                                         progress.again);
         },
-        [mutex, then = std::move(then)](std::exception_ptr error, bool cancelled, state& it) {
+        [mutex, then = std::move(then)](std::exception_ptr error, bool cancelled, state& progress) {
             lease_result out{error, cancelled, std::nullopt};
-            if (it.again != nullptr) out.value = mutex->as_lease(std::move(it.again));
+            if (progress.again != nullptr) out.value = mutex->as_lease(std::move(progress.again));
             then(std::move(out));
         });
 }
@@ -241,7 +244,7 @@ task_ptr start_wait(condition_ptr const& on, lock_handle_ptr const& mutex, lease
 task_ptr start_notify(condition_ptr const& on, std::uint32_t most, number_handler then) {
     return run_script<int>(
         on->client, std::nullopt, 0,
-        [on, most](core::stage& where, int&) {
+        [on, most](core::task_context& where, int&) {
             return core::notify_condition(where, on->terms->spec, most);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, int&) {
@@ -252,7 +255,7 @@ task_ptr start_notify(condition_ptr const& on, std::uint32_t most, number_handle
 task_ptr start_count_down(latch_ptr const& of, std::uint32_t n, number_handler then) {
     return run_script<std::uint32_t>(
         of->client, std::nullopt, 0,
-        [of, n](core::stage& on, std::uint32_t& left) {
+        [of, n](core::task_context& on, std::uint32_t& left) {
             return core::count_down_latch(on, of->terms(), n, left);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, std::uint32_t& left) {
@@ -263,7 +266,7 @@ task_ptr start_count_down(latch_ptr const& of, std::uint32_t n, number_handler t
 task_ptr start_wait(latch_ptr const& for_it, timeout_option timeout, number_handler then) {
     return run_script<bool>(
         for_it->client, timeout, false,
-        [for_it](core::stage& on, bool& finished) {
+        [for_it](core::task_context& on, bool& finished) {
             return core::wait_for_latch(on, for_it->terms(), finished);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, bool& finished) {
@@ -277,7 +280,7 @@ task_ptr start_arrive(barrier_ptr const& at, timeout_option timeout, number_hand
     using generation = std::optional<std::uint64_t>;
     return run_script<generation>(
         at->client, timeout, std::nullopt,
-        [at](core::stage& on, generation& out) {
+        [at](core::task_context& on, generation& out) {
             return core::arrive_at_barrier(on, at->terms, out);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, generation& out) {

@@ -5,7 +5,7 @@
 #include "api/lock_handle.hpp"
 #include "api/synchronizers.hpp"
 #include "base/error.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -33,9 +33,9 @@ core::barrier_terms_ptr barrier_terms_of(session const& client, std::string_view
 
 }  // namespace
 
-barrier_handle::barrier_handle(std::shared_ptr<session> its, std::string_view name,
+barrier_handle::barrier_handle(std::shared_ptr<session> whose, std::string_view name,
                                std::uint32_t parties)
-    : client{std::move(its)}, terms{barrier_terms_of(*client, name, parties)} {}
+    : client{std::move(whose)}, terms{barrier_terms_of(*client, name, parties)} {}
 
 barrier_handle::~barrier_handle() {
     if (client->at_home()) client->loop().unwatch(terms->key());
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> barrier::arrive_within(std::chrono::nanoseconds tim
     std::optional<std::uint64_t> generation;
     bool const wait = timeout > std::chrono::nanoseconds::zero();
     handle_->client->run(
-        [&](core::stage& on) {
+        [&](core::task_context& on) {
             return core::arrive_at_barrier(on, handle_->terms, generation, wait);
         },
         wait ? timeout : no_timeout, {});
@@ -62,8 +62,9 @@ std::optional<std::uint64_t> barrier::arrive_within(std::chrono::nanoseconds tim
 }
 
 void barrier::reset() {
-    handle_->client->run([&](core::stage& on) { return core::reset_barrier(on, handle_->terms); },
-                         no_timeout, {});
+    handle_->client->run(
+        [&](core::task_context& on) { return core::reset_barrier(on, handle_->terms); }, no_timeout,
+        {});
 }
 
 std::string const& barrier::name() const noexcept { return handle_->terms->name(); }

@@ -28,7 +28,7 @@ core::terms_ptr condition_terms(session const& client, std::string_view name) {
 class notice_wait {
 public:
     notice_wait(condition_handle const& on, std::chrono::nanoseconds timeout, std::stop_token stop)
-        : on_{on}, stop_{std::move(stop)}, self_{on.client->loop()}, call_{on.line(), self_} {
+        : on_{on}, stop_{std::move(stop)}, self_{on.client->loop()}, call_{on.queue(), self_} {
         call_.actor = this_thread();
         on_.client->loop().queue(call_, self_, timeout, stop_);
         check();
@@ -58,8 +58,8 @@ private:
 
 }  // namespace
 
-condition_handle::condition_handle(std::shared_ptr<session> its, std::string_view name)
-    : client{std::move(its)}, terms{condition_terms(*client, name)} {}
+condition_handle::condition_handle(std::shared_ptr<session> whose, std::string_view name)
+    : client{std::move(whose)}, terms{condition_terms(*client, name)} {}
 
 void condition_handle::notify(std::uint32_t most) {
     seam::adjust request{{terms->spec, {}, {}}};

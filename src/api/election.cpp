@@ -8,7 +8,7 @@
 #include "api/synchronizers.hpp"
 #include "base/error.hpp"
 #include "core/leadership.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -34,18 +34,18 @@ core::terms election_terms(session const& client, std::string_view name, std::st
 
 }  // namespace
 
-election_handle::election_handle(std::shared_ptr<session> its, std::string_view of,
+election_handle::election_handle(std::shared_ptr<session> whose, std::string_view of,
                                  lock_options options)
-    : client{std::move(its)}, name{checked_name(of)}, options_{std::move(options)} {
+    : client{std::move(whose)}, name{checked_name(of)}, options_{std::move(options)} {
     (void)election_terms(*client, name, {}, options_);  // throws what is wrong with the options
 }
 
-std::shared_ptr<core::line> election_handle::line(std::string_view value) const {
-    return std::make_shared<core::line>(
+std::shared_ptr<core::wait_queue> election_handle::queue(std::string_view value) const {
+    return std::make_shared<core::wait_queue>(
         std::make_shared<core::terms const>(election_terms(*client, name, value, options_)));
 }
 
-lease election_handle::as_lease(std::shared_ptr<core::grant> grant) {
+lease election_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
     auto term = std::make_shared<single_hold>(client, std::move(grant));
     std::lock_guard const guard{mutex_};
     last_ = term;
@@ -57,7 +57,7 @@ std::shared_ptr<hold> election_handle::last_term() const {
     return last_.lock();
 }
 
-/// Runs the script that looks after the leader, and calls the observer on the notifier thread.
+/// Runs the task that looks after the leader, and calls the observer on the notifier thread.
 class election_watch final : public core::completion {
 public:
     election_watch(std::shared_ptr<session> client, std::string const& name,
@@ -65,9 +65,10 @@ public:
         : client_{std::move(client)},
           key_{lock_kind::election, name, seam::holders_part},
           news_{std::make_shared<news>()},
-          call_{std::make_unique<core::script_call>(
-              [this](core::stage& on) {
-                  return core::observe_leader(on, key_.name, [this](auto const& it) { post(it); });
+          call_{std::make_unique<core::task_call>(
+              [this](core::task_context& on) {
+                  return core::observe_leader(on, key_.name,
+                                              [this](auto const& each) { post(each); });
               },
               *this)} {
         news_->hear = std::move(hear);
@@ -125,7 +126,7 @@ private:
     std::shared_ptr<session> const client_;
     seam::cell_key const key_;
     std::shared_ptr<news> const news_;
-    std::unique_ptr<core::script_call> call_;
+    std::unique_ptr<core::task_call> call_;
 };
 
 }  // namespace detail
@@ -149,7 +150,7 @@ lease election::campaign(std::string_view value) {
 }
 
 std::optional<lease> election::campaign(std::string_view value, std::stop_token stop) {
-    auto got = detail::acquire_on(*handle_->client, handle_->line(value), true, no_timeout, stop);
+    auto got = detail::acquire_on(*handle_->client, handle_->queue(value), true, no_timeout, stop);
     if (got.outcome == core::verdict::busy)
         base::raise(errc::timed_out, "the retry policy ended the wait for '" + name() + "'");
     if (got.grant == nullptr) return std::nullopt;

@@ -35,8 +35,8 @@ public:
 }  // namespace
 
 std::error_category const& error_category() noexcept {
-    static category const it;
-    return it;
+    static category const instance;
+    return instance;
 }
 
 std::error_code make_error_code(errc code) noexcept {

@@ -11,8 +11,10 @@ namespace {
 
 // The outcome of several releases: the worst of them.
 release_outcome worse(release_outcome one, release_outcome other) {
-    auto const rank = [](release_outcome it) {
-        return it == release_outcome::released ? 0 : it == release_outcome::unknown ? 1 : 2;
+    auto const rank = [](release_outcome outcome) {
+        return outcome == release_outcome::released  ? 0
+               : outcome == release_outcome::unknown ? 1
+                                                     : 2;
     };
     return rank(one) >= rank(other) ? one : other;
 }
@@ -53,8 +55,8 @@ std::string const& group_hold::name() const noexcept { return parts_.front()->na
 std::uint64_t group_hold::token() const noexcept { return parts_.front()->token(); }
 
 std::optional<std::uint64_t> group_hold::token(std::string_view name) const {
-    for (auto const& it : parts_)
-        if (auto const found = it->token(name)) return found;
+    for (auto const& each : parts_)
+        if (auto const found = each->token(name)) return found;
     return std::nullopt;
 }
 
@@ -67,9 +69,9 @@ std::stop_token group_hold::lost() {
     }
     // Made without the lock: of a part that is lost already the callback runs at once.
     std::vector<std::unique_ptr<callback>> watches;
-    for (auto const& it : parts_)
+    for (auto const& each : parts_)
         watches.push_back(
-            std::make_unique<callback>(it->lost(), [all = lost_, let_go = let_go_]() mutable {
+            std::make_unique<callback>(each->lost(), [all = lost_, let_go = let_go_]() mutable {
                 if (!let_go->load(std::memory_order_acquire)) all.request_stop();
             }));
     std::lock_guard const guard{mutex_};
@@ -78,22 +80,22 @@ std::stop_token group_hold::lost() {
 }
 
 std::string group_hold::loss_reason() const {
-    for (auto const& it : parts_)
-        if (auto const why = it->loss_reason(); !why.empty()) return it->name() + ": " + why;
+    for (auto const& each : parts_)
+        if (auto const why = each->loss_reason(); !why.empty()) return each->name() + ": " + why;
     return {};
 }
 
 lease_state group_hold::state() const noexcept {
     auto out = lease_state::held;
-    for (auto const& it : parts_)
-        if (auto const one = it->state(); rank(one) > rank(out)) out = one;
+    for (auto const& each : parts_)
+        if (auto const one = each->state(); rank(one) > rank(out)) out = one;
     return out;
 }
 
 base::instant group_hold::lost_at() const noexcept {
     auto out = base::never;
-    for (auto const& it : parts_)
-        out = std::min(out, it->lost_at());
+    for (auto const& each : parts_)
+        out = std::min(out, each->lost_at());
     return out;
 }
 
@@ -101,8 +103,8 @@ base::instant group_hold::lost_at() const noexcept {
 release_outcome group_hold::release() {
     let_go_->store(true, std::memory_order_release);
     auto out = release_outcome::released;
-    for (auto const& it : parts_)
-        out = worse(out, it->release());
+    for (auto const& each : parts_)
+        out = worse(out, each->release());
     return out;
 }
 
@@ -114,13 +116,13 @@ void group_hold::start_release(std::shared_ptr<hold> self,
     all->then = [self = std::move(self), then = std::move(then)](release_outcome how) {
         then(how);
     };
-    for (auto const& it : parts_)
-        it->start_release(it, [all](release_outcome how) { all->one_ended(how); });
+    for (auto const& each : parts_)
+        each->start_release(each, [all](release_outcome how) { all->one_ended(how); });
 }
 
 lease_state group_hold::renew(std::optional<std::chrono::milliseconds> lease) {
-    for (auto const& it : parts_)
-        (void)it->renew(lease);
+    for (auto const& each : parts_)
+        (void)each->renew(lease);
     return state();
 }
 

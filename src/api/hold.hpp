@@ -50,15 +50,15 @@ public:
 class single_hold final : public hold {
 public:
     /// `where` is given for a recursive hold, which counts there.
-    single_hold(std::shared_ptr<session> client, std::shared_ptr<core::grant> grant,
-                std::shared_ptr<site> where = {})
-        : client_{std::move(client)}, grant_{std::move(grant)}, site_{std::move(where)} {}
+    single_hold(std::shared_ptr<session> client, std::shared_ptr<core::hold_state> grant,
+                std::shared_ptr<holder_table> where = {})
+        : client_{std::move(client)}, grant_{std::move(grant)}, holders_{std::move(where)} {}
     ~single_hold() override;
 
-    [[nodiscard]] core::grant& grant() const noexcept { return *grant_; }
+    [[nodiscard]] core::hold_state& grant() const noexcept { return *grant_; }
     /// Leaves the release to the caller; nothing when it was released before, or is held on by others
     /// of the same recursion.
-    [[nodiscard]] std::shared_ptr<core::grant> give_up();
+    [[nodiscard]] std::shared_ptr<core::hold_state> give_up();
 
     [[nodiscard]] std::string const& name() const noexcept override;
     [[nodiscard]] std::uint64_t token() const noexcept override { return grant_->token(); }
@@ -83,8 +83,8 @@ private:
     release_outcome note(release_outcome outcome);
 
     std::shared_ptr<session> const client_;
-    std::shared_ptr<core::grant> const grant_;
-    std::shared_ptr<site> const site_;
+    std::shared_ptr<core::hold_state> const grant_;
+    std::shared_ptr<holder_table> const holders_;
     std::atomic<bool> let_go_{false};
     std::atomic<bool> releasing_{false};  ///< a thread waits for the store, and tells the others
     std::atomic<int> outcome_{unknown_yet};

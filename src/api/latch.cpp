@@ -5,7 +5,7 @@
 
 #include "api/lock_handle.hpp"
 #include "api/synchronizers.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -14,9 +14,9 @@ using detail::no_timeout;
 
 namespace detail {
 
-latch_handle::latch_handle(std::shared_ptr<session> its, std::string_view wanted,
+latch_handle::latch_handle(std::shared_ptr<session> whose, std::string_view wanted,
                            std::optional<std::uint32_t> count)
-    : client{std::move(its)},
+    : client{std::move(whose)},
       name{checked_name(wanted)},
       terms_{std::make_shared<core::latch_terms const>(core::latch_terms{name, count})} {}
 
@@ -43,26 +43,31 @@ latch::~latch() = default;
 void latch::count_down(std::uint32_t n) {
     std::uint32_t left = 0;
     handle_->client->run(
-        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms(), n, left); },
+        [&](core::task_context& on) {
+            return core::count_down_latch(on, handle_->terms(), n, left);
+        },
         no_timeout, {});
 }
 
 void latch::reset(std::uint32_t count) {
     handle_->client->run(
-        [&](core::stage& on) { return core::reset_latch(on, handle_->terms(), count); }, no_timeout,
-        {});
+        [&](core::task_context& on) { return core::reset_latch(on, handle_->terms(), count); },
+        no_timeout, {});
     handle_->set_count(count);
 }
 
 void latch::remove() {
-    handle_->client->run([&](core::stage& on) { return core::delete_latch(on, handle_->terms()); },
-                         no_timeout, {});
+    handle_->client->run(
+        [&](core::task_context& on) { return core::delete_latch(on, handle_->terms()); },
+        no_timeout, {});
 }
 
 std::uint32_t latch::count() {
     std::uint32_t left = 0;
     handle_->client->run(
-        [&](core::stage& on) { return core::count_down_latch(on, handle_->terms(), 0, left); },
+        [&](core::task_context& on) {
+            return core::count_down_latch(on, handle_->terms(), 0, left);
+        },
         no_timeout, {});
     return left;
 }
@@ -70,7 +75,7 @@ std::uint32_t latch::count() {
 bool latch::try_wait() {
     bool finished = false;
     handle_->client->run(
-        [&](core::stage& on) {
+        [&](core::task_context& on) {
             return core::wait_for_latch(on, handle_->terms(), finished, false);
         },
         no_timeout, {});
@@ -85,7 +90,9 @@ bool latch::wait_within(std::chrono::nanoseconds timeout, std::stop_token stop) 
     if (timeout == std::chrono::nanoseconds::zero()) return try_wait();
     bool finished = false;
     handle_->client->run(
-        [&](core::stage& on) { return core::wait_for_latch(on, handle_->terms(), finished); },
+        [&](core::task_context& on) {
+            return core::wait_for_latch(on, handle_->terms(), finished);
+        },
         timeout, stop);
     return finished;
 }

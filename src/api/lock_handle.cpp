@@ -30,13 +30,13 @@ std::string checked_name(std::string_view name) {
     return std::string{name};
 }
 
-acquired acquire_on(session& client, std::shared_ptr<core::line> line, bool wait,
+acquired acquire_on(session& client, std::shared_ptr<core::wait_queue> queue, bool wait,
                     nanoseconds timeout, std::stop_token const& stop) {
     client.require_usable();
     if (stop.stop_requested()) return {core::verdict::stopped};
     auto& loop = client.loop();
     runtime::waiter self{loop};
-    core::acquire_call call{std::move(line), self};
+    core::acquire_call call{std::move(queue), self};
     call.wait = wait && timeout > nanoseconds::zero();
     call.actor = this_thread();
     loop.acquire(call, self, call.wait ? timeout : no_timeout, stop);
@@ -49,33 +49,34 @@ lock_handle::lock_handle(std::shared_ptr<session> client, std::string_view name,
     : client_{std::move(client)},
       recursive_{which == flavour::recursive},
       owner_{recursive_ ? options.owner : std::string{}},
-      site_{client_->site_for(checked_name(name))},
-      line_{client_->line_for(terms_of(*client_, name, std::move(options), which))},
-      fast_{!recursive_ && client_->loop().has_fast_lanes() && line_->on->sharable()} {
-    line_->handles.fetch_add(1, std::memory_order_relaxed);
+      holders_{client_->holders_of(checked_name(name))},
+      queue_{client_->queue_for(terms_of(*client_, name, std::move(options), which))},
+      fast_{!recursive_ && client_->loop().has_biased_holds() && queue_->terms->sharable()} {
+    queue_->handles.fetch_add(1, std::memory_order_relaxed);
 }
 
 lock_handle::~lock_handle() {
     if (!client_->at_home()) return;
-    bool const last = line_->handles.fetch_sub(1, std::memory_order_relaxed) == 1;
-    if (last && line_->lane != nullptr) client_->loop().abandon_lane(*line_);
-    if (site_.use_count() > 1) return;
-    auto const name = site_->name;
-    site_.reset();
-    client_->forget_site(name);
+    bool const last = queue_->handles.fetch_sub(1, std::memory_order_relaxed) == 1;
+    if (last && queue_->bias != nullptr) client_->loop().abandon_parked(*queue_);
+    if (holders_.use_count() > 1) return;
+    auto const name = holders_->name;
+    holders_.reset();
+    client_->forget_holders(name);
 }
 
-std::shared_ptr<core::line> lock_handle::line() const {
-    return line_->on->sharable() ? line_ : std::make_shared<core::line>(line_->on);
+std::shared_ptr<core::wait_queue> lock_handle::queue() const {
+    return queue_->terms->sharable() ? queue_ : std::make_shared<core::wait_queue>(queue_->terms);
 }
 
-bool lock_handle::is_mine(site::holding const& it) const {
-    if (it.mode != mode()) return false;
-    return owner_.empty() ? it.thread == this_thread() && it.owner.empty() : it.owner == owner_;
+bool lock_handle::is_mine(holder_table::holding const& holding) const {
+    if (holding.mode != mode()) return false;
+    return owner_.empty() ? holding.thread == this_thread() && holding.owner.empty()
+                          : holding.owner == owner_;
 }
 
 acquired lock_handle::get(bool wait, nanoseconds timeout, std::stop_token const& stop) {
-    return acquire_on(*client_, line(), wait, timeout, stop);
+    return acquire_on(*client_, queue(), wait, timeout, stop);
 }
 
 // --- by thread ---------------------------------------------------------------------------------
@@ -96,53 +97,54 @@ acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop)
 
 // In either mode: a second shared hold could wait behind a writer that waits for the first.
 bool lock_handle::waits_for_itself() const {
-    if (site_->fast_owner.load(std::memory_order_relaxed) == this_thread()) return true;
+    if (holders_->biased_owner.load(std::memory_order_relaxed) == this_thread()) return true;
     std::lock_guard const guard{client_->loop().mutex()};
     auto const now = base::boot_clock::now();
-    return std::ranges::any_of(site_->holdings, [&](site::holding const& it) {
-        return it.thread == this_thread() && it.owner.empty() &&
-               it.grant->state(now) != lease_state::lost;
+    return std::ranges::any_of(holders_->holdings, [&](holder_table::holding const& holding) {
+        return holding.thread == this_thread() && holding.owner.empty() &&
+               holding.grant->state(now) != lease_state::lost;
     });
 }
 
 bool lock_handle::lock_fast() {
     auto const me = this_thread();
-    if (site_->fast_owner.load(std::memory_order_relaxed) == me) return false;
-    using entry = core::fast_lane::entry;
-    auto const visit = line_->lane->enter(base::boot_clock::now());
-    if (visit.how == entry::stuck) client_->loop().release_lane(*line_, visit.generation);
+    if (holders_->biased_owner.load(std::memory_order_relaxed) == me) return false;
+    using entry = core::biased_hold::entry;
+    auto const visit = queue_->bias->enter(base::boot_clock::now());
+    if (visit.how == entry::stuck) client_->loop().release_biased(*queue_, visit.generation);
     if (visit.how != entry::yes) return false;
-    site_->fast_line = line_.get();
-    site_->fast_slot = visit.where;
-    site_->fast_owner.store(me, std::memory_order_relaxed);
+    holders_->biased_queue = queue_.get();
+    holders_->biased_slot = visit.where;
+    holders_->biased_owner.store(me, std::memory_order_relaxed);
     return true;
 }
 
-// The hold may have been taken up through another mutex object of this name: the site knows.
+// The hold may have been taken up through another mutex object of this name: the table knows.
 bool lock_handle::unlock_fast() {
     if (mode() != claim_mode::exclusive ||
-        site_->fast_owner.load(std::memory_order_relaxed) != this_thread())
+        holders_->biased_owner.load(std::memory_order_relaxed) != this_thread())
         return false;
-    auto* const through = site_->fast_line;
-    auto const generation = site_->fast_slot->generation;
-    site_->fast_owner.store({}, std::memory_order_relaxed);  // before the next thread can enter
-    if (!through->lane->leave(generation)) client_->loop().release_lane(*through, generation);
+    auto* const through = holders_->biased_queue;
+    auto const generation = holders_->biased_slot->generation;
+    holders_->biased_owner.store({},
+                                 std::memory_order_relaxed);  // before the next thread can enter
+    if (!through->bias->leave(generation)) client_->loop().release_biased(*through, generation);
     return true;
 }
 
-void lock_handle::remember(std::shared_ptr<core::grant> const& grant) {
+void lock_handle::remember(std::shared_ptr<core::hold_state> const& grant) {
     std::lock_guard const guard{client_->loop().mutex()};
-    site_->holdings.push_back({this_thread(), owner_, mode(), grant});
+    holders_->holdings.push_back({this_thread(), owner_, mode(), grant});
 }
 
 void lock_handle::unlock() {
     if (!client_->at_home() || unlock_fast()) return;
-    std::shared_ptr<core::grant> ended;
+    std::shared_ptr<core::hold_state> ended;
     {
         std::lock_guard const guard{client_->loop().mutex()};
-        auto& all = site_->holdings;
+        auto& all = holders_->holdings;
         auto const mine =
-            std::find_if(all.rbegin(), all.rend(), [&](auto const& it) { return is_mine(it); });
+            std::find_if(all.rbegin(), all.rend(), [&](auto const& each) { return is_mine(each); });
         if (mine == all.rend())
             base::raise(errc::not_owner, "this thread does not hold '" + name() + "'");
         if (--mine->count > 0) return;
@@ -152,41 +154,41 @@ void lock_handle::unlock() {
     client_->loop().release_later(ended);
 }
 
-std::shared_ptr<core::grant> lock_handle::held_by_this_thread() const {
+std::shared_ptr<core::hold_state> lock_handle::held_by_this_thread() const {
     if (mode() == claim_mode::exclusive &&
-        site_->fast_owner.load(std::memory_order_relaxed) == this_thread())
-        return site_->fast_slot->held;
+        holders_->biased_owner.load(std::memory_order_relaxed) == this_thread())
+        return holders_->biased_slot->held;
     std::lock_guard const guard{client_->loop().mutex()};
-    auto const& all = site_->holdings;
+    auto const& all = holders_->holdings;
     auto const mine =
-        std::find_if(all.rbegin(), all.rend(), [&](auto const& it) { return is_mine(it); });
+        std::find_if(all.rbegin(), all.rend(), [&](auto const& each) { return is_mine(each); });
     return mine == all.rend() ? nullptr : mine->grant;
 }
 
-// What this thread holds through the fast lane becomes a hold like all others, that can be counted: an
-// attempt on its line has the engine take it out of the lane, and asks nothing of the store.
-void lock_handle::leave_lane() {
-    if (site_->fast_owner.load(std::memory_order_relaxed) != this_thread()) return;
-    auto const through = client_->line_for(*site_->fast_line->on);
+// What this thread holds through the biased hold becomes a hold like all others, that can be counted: an
+// attempt on its queue has the engine take it back, and asks nothing of the store.
+void lock_handle::leave_biased() {
+    if (holders_->biased_owner.load(std::memory_order_relaxed) != this_thread()) return;
+    auto const through = client_->queue_for(*holders_->biased_queue->terms);
     auto const other = acquire_on(*client_, through, false, no_timeout, {});
     // The store had taken it back, and gave it anew: whoever calls acquires for himself.
     if (other.grant != nullptr) client_->loop().release_later(other.grant);
     std::lock_guard const guard{client_->loop().mutex()};
-    auto const& slot = *site_->fast_slot;
-    site_->holdings.push_back({this_thread(), {}, claim_mode::exclusive, slot.held});
-    site_->fast_owner.store({}, std::memory_order_relaxed);
-    through->lane->drop(slot.generation);
+    auto const& slot = *holders_->biased_slot;
+    holders_->holdings.push_back({this_thread(), {}, claim_mode::exclusive, slot.held});
+    holders_->biased_owner.store({}, std::memory_order_relaxed);
+    through->bias->drop(slot.generation);
 }
 
-std::shared_ptr<core::grant> lock_handle::enter_again() {
+std::shared_ptr<core::hold_state> lock_handle::enter_again() {
     if (!recursive_) return nullptr;
-    if (owner_.empty()) leave_lane();
+    if (owner_.empty()) leave_biased();
     std::lock_guard const guard{client_->loop().mutex()};
     auto const now = base::boot_clock::now();
-    for (auto& it : site_->holdings) {
-        if (!is_mine(it) || it.grant->state(now) == lease_state::lost) continue;
-        ++it.count;
-        return it.grant;
+    for (auto& each : holders_->holdings) {
+        if (!is_mine(each) || each.grant->state(now) == lease_state::lost) continue;
+        ++each.count;
+        return each.grant;
     }
     return nullptr;
 }
@@ -205,8 +207,8 @@ core::verdict lock_handle::acquire(lease& into, bool wait, nanoseconds timeout,
     return got.outcome;
 }
 
-lease lock_handle::as_nested_lease(std::shared_ptr<core::grant> grant) {
-    return lease{std::make_shared<single_hold>(client_, std::move(grant), site_)};
+lease lock_handle::as_nested_lease(std::shared_ptr<core::hold_state> grant) {
+    return lease{std::make_shared<single_hold>(client_, std::move(grant), holders_)};
 }
 
 void lock_handle::require_no_thread() const {
@@ -217,10 +219,10 @@ void lock_handle::require_no_thread() const {
             "the asynchronous forms need it");
 }
 
-lease lock_handle::as_lease(std::shared_ptr<core::grant> grant) {
+lease lock_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
     if (recursive_) remember(grant);
     return lease{
-        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? site_ : nullptr)};
+        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? holders_ : nullptr)};
 }
 
 void lock_handle::downgrade(lease& held) {
@@ -228,7 +230,7 @@ void lock_handle::downgrade(lease& held) {
     auto* const state = held.shared_state() ? held.shared_state()->single() : nullptr;
     if (state == nullptr || &state->client() != client_.get() || held.name() != name())
         base::raise(errc::not_owner, "this lease does not hold '" + name() + "' of this client");
-    auto const request = client_->loop().weaken(state->grant(), line_->on);
+    auto const request = client_->loop().weaken(state->grant(), queue_->terms);
     auto const answer = request ? client_->ask(*request).body : seam::reply_body{seam::refused{}};
     if (!std::holds_alternative<seam::converted>(answer))
         base::raise(errc::lost, "the hold of '" + name() + "' has ended");

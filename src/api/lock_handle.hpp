@@ -29,12 +29,13 @@ enum class flavour { plain, recursive, shared };
 /// How one acquire of a lock ended: the grant, or none with the reason.
 struct acquired {
     core::verdict outcome{core::verdict::pending};
-    std::shared_ptr<core::grant> grant{};
+    std::shared_ptr<core::hold_state> grant{};
 };
 
-/// Runs one acquire on a line to its end; throws its error.
-[[nodiscard]] acquired acquire_on(session& client, std::shared_ptr<core::line> line, bool wait,
-                                  std::chrono::nanoseconds timeout, std::stop_token const& stop);
+/// Runs one acquire on a queue to its end; throws its error.
+[[nodiscard]] acquired acquire_on(session& client, std::shared_ptr<core::wait_queue> queue,
+                                  bool wait, std::chrono::nanoseconds timeout,
+                                  std::stop_token const& stop);
 
 /// Thread-safety: all members may be called from any thread at once.
 class lock_handle {
@@ -45,7 +46,7 @@ public:
     lock_handle(lock_handle const&) = delete;
     lock_handle& operator=(lock_handle const&) = delete;
 
-    [[nodiscard]] std::string const& name() const noexcept { return site_->name; }
+    [[nodiscard]] std::string const& name() const noexcept { return holders_->name; }
     [[nodiscard]] std::shared_ptr<session> const& client() const noexcept { return client_; }
 
     // By thread. `lock` throws `timed_out` when a retry policy ended the wait.
@@ -53,7 +54,7 @@ public:
     [[nodiscard]] bool lock(std::stop_token stop);
     [[nodiscard]] bool try_lock(bool wait, std::chrono::nanoseconds timeout);
     void unlock();
-    [[nodiscard]] std::shared_ptr<core::grant> held_by_this_thread() const;
+    [[nodiscard]] std::shared_ptr<core::hold_state> held_by_this_thread() const;
 
     // By lease; likewise.
     [[nodiscard]] lease acquire();
@@ -64,16 +65,16 @@ public:
     /// Of the shared side: makes a reader of a writer's lease.
     void downgrade(lease& held);
 
-    /// The line of the next acquire: shared, or its own.
-    [[nodiscard]] std::shared_ptr<core::line> line() const;
+    /// The queue of the next acquire: shared, or its own.
+    [[nodiscard]] std::shared_ptr<core::wait_queue> queue() const;
     /// A grant of this handle as a lease.
-    [[nodiscard]] lease as_lease(std::shared_ptr<core::grant> grant);
+    [[nodiscard]] lease as_lease(std::shared_ptr<core::hold_state> grant);
     /// A hold that was entered again, as one more lease of it.
-    [[nodiscard]] lease as_nested_lease(std::shared_ptr<core::grant> grant);
+    [[nodiscard]] lease as_nested_lease(std::shared_ptr<core::hold_state> grant);
     /// Throws errc::bad_option for a mutex that counts per thread: a coroutine is none.
     void require_no_thread() const;
     /// The hold that a recursive mutex has already for this caller, counted once more.
-    [[nodiscard]] std::shared_ptr<core::grant> enter_again();
+    [[nodiscard]] std::shared_ptr<core::hold_state> enter_again();
 
 private:
     [[nodiscard]] acquired lock(bool wait, std::chrono::nanoseconds timeout, std::stop_token stop);
@@ -84,18 +85,19 @@ private:
                                std::stop_token const& stop);
     [[nodiscard]] bool lock_fast();
     [[nodiscard]] bool unlock_fast();
-    void leave_lane();
-    void remember(std::shared_ptr<core::grant> const& grant);
-    [[nodiscard]] bool is_mine(site::holding const& it) const;
-    [[nodiscard]] claim_mode mode() const noexcept { return line_->on->spec->mode; }
+    void leave_biased();
+    void remember(std::shared_ptr<core::hold_state> const& grant);
+    [[nodiscard]] bool is_mine(holder_table::holding const& holding) const;
+    [[nodiscard]] claim_mode mode() const noexcept { return queue_->terms->spec->mode; }
     [[nodiscard]] bool waits_for_itself() const;
 
     std::shared_ptr<session> const client_;
     bool const recursive_;
     std::string const owner_;  ///< of a recursive mutex: counts per owner, not per thread
-    std::shared_ptr<site> site_;
-    std::shared_ptr<core::line> const line_;  ///< shared; the pattern of its own ones otherwise
-    bool const fast_;                         ///< the fast lane may be tried
+    std::shared_ptr<holder_table> holders_;
+    std::shared_ptr<core::wait_queue> const
+        queue_;        ///< shared; the pattern of its own ones otherwise
+    bool const fast_;  ///< the biased hold may be tried
 };
 
 }  // namespace detail

@@ -9,7 +9,7 @@
 #include "api/hold.hpp"
 #include "base/error.hpp"
 #include "core/collecting.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -17,38 +17,38 @@ namespace detail {
 
 wanted_locks::wanted_locks(handle_span handles) {
     std::vector<std::string_view> names;
-    for (auto const& it : handles) {
-        if (it->client() != handles.front()->client())
+    for (auto const& each : handles) {
+        if (each->client() != handles.front()->client())
             base::raise(errc::bad_option, "lock_all needs locks of one client");
-        names.push_back(it->name());
+        names.push_back(each->name());
     }
     std::ranges::sort(names);
     if (auto const twice = std::ranges::adjacent_find(names); twice != names.end())
         base::raise(errc::would_deadlock, "'" + std::string{*twice} + "' is given twice");
     handles.front()->client()->require_usable();
-    for (auto const& it : handles) {
-        parts_.push_back({it});
-        if (auto grant = it->enter_again())
-            parts_.back().held = it->as_nested_lease(std::move(grant)).shared_state();
+    for (auto const& each : handles) {
+        parts_.push_back({each});
+        if (auto grant = each->enter_again())
+            parts_.back().held = each->as_nested_lease(std::move(grant)).shared_state();
     }
 }
 
-std::vector<std::shared_ptr<core::line>> wanted_locks::lines() const {
-    std::vector<std::shared_ptr<core::line>> out;
-    for (auto const& it : parts_)
-        if (it.held == nullptr) out.push_back(it.handle->line());
+std::vector<std::shared_ptr<core::wait_queue>> wanted_locks::queues() const {
+    std::vector<std::shared_ptr<core::wait_queue>> out;
+    for (auto const& each : parts_)
+        if (each.held == nullptr) out.push_back(each.handle->queue());
     return out;
 }
 
-std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::grant>> grants) {
+std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::hold_state>> grants) {
     auto const missing = std::ranges::count(parts_, nullptr, &part::held);
     if (static_cast<std::ptrdiff_t>(grants.size()) != missing) return std::nullopt;
     std::vector<std::shared_ptr<hold>> holds;
     std::size_t next = 0;
-    for (auto& it : parts_) {
-        if (it.held == nullptr)
-            it.held = it.handle->as_lease(std::move(grants[next++])).shared_state();
-        holds.push_back(std::move(it.held));
+    for (auto& each : parts_) {
+        if (each.held == nullptr)
+            each.held = each.handle->as_lease(std::move(grants[next++])).shared_state();
+        holds.push_back(std::move(each.held));
     }
     if (holds.size() == 1) return lease{std::move(holds.front())};
     return lease{std::make_shared<group_hold>(std::move(holds))};
@@ -57,10 +57,12 @@ std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::gr
 std::optional<lease> lock_all(handle_span handles, std::chrono::nanoseconds timeout,
                               std::stop_token const& stop) {
     wanted_locks wanted{handles};
-    std::vector<std::shared_ptr<core::grant>> grants;
+    std::vector<std::shared_ptr<core::hold_state>> grants;
     bool const wait = timeout > std::chrono::nanoseconds::zero();
     handles.front()->client()->run(
-        [&](core::stage& on) { return core::acquire_all(on, wanted.lines(), wait, grants); },
+        [&](core::task_context& on) {
+            return core::acquire_all(on, wanted.queues(), wait, grants);
+        },
         wait ? timeout : no_timeout, stop);
     auto out = wanted.as_lease(std::move(grants));
     if (!out && timeout == no_timeout && !stop.stop_requested())

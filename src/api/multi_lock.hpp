@@ -22,10 +22,11 @@ public:
     [[nodiscard]] std::shared_ptr<session> const& client() const noexcept {
         return parts_.front().handle->client();
     }
-    /// The lines of those that are not held yet: a recursive mutex may be.
-    [[nodiscard]] std::vector<std::shared_ptr<core::line>> lines() const;
+    /// The queues of those that are not held yet: a recursive mutex may be.
+    [[nodiscard]] std::vector<std::shared_ptr<core::wait_queue>> queues() const;
     /// One lease over all; nothing when the grants are not all there.
-    [[nodiscard]] std::optional<lease> as_lease(std::vector<std::shared_ptr<core::grant>> grants);
+    [[nodiscard]] std::optional<lease> as_lease(
+        std::vector<std::shared_ptr<core::hold_state>> grants);
 
 private:
     struct part {

@@ -13,7 +13,7 @@ namespace {
 using detail::flavour;
 using detail::no_timeout;
 
-std::shared_ptr<core::grant> hold_of_this_thread(detail::lock_handle const& handle) {
+std::shared_ptr<core::hold_state> hold_of_this_thread(detail::lock_handle const& handle) {
     handle.client()->require_usable();
     auto grant = handle.held_by_this_thread();
     if (grant == nullptr)

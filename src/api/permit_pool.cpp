@@ -35,7 +35,7 @@ permit_pool::permit_pool(std::shared_ptr<session> client, std::string_view name,
       limit_{limit},
       options_{std::move(options)},
       single_{make_permit_terms(*client_, name, 1, limit, options_)},
-      site_{client_->permits_of(name)} {}
+      holders_{client_->permits_of(name)} {}
 
 core::terms_ptr permit_pool::terms_for(std::uint32_t n) const {
     if (n == 0 || n > limit_)
@@ -45,45 +45,46 @@ core::terms_ptr permit_pool::terms_for(std::uint32_t n) const {
     return n == 1 ? single_ : make_permit_terms(*client_, name_, n, limit_, options_);
 }
 
-std::shared_ptr<core::line> permit_pool::line(std::uint32_t n) const {
-    return std::make_shared<core::line>(terms_for(n));
+std::shared_ptr<core::wait_queue> permit_pool::queue(std::uint32_t n) const {
+    return std::make_shared<core::wait_queue>(terms_for(n));
 }
 
-std::shared_ptr<core::grant> permit_pool::get(std::uint32_t n, bool wait,
-                                              std::chrono::nanoseconds timeout,
-                                              std::stop_token const& stop) {
-    auto const got = acquire_on(*client_, line(n), wait, timeout, stop);
+std::shared_ptr<core::hold_state> permit_pool::get(std::uint32_t n, bool wait,
+                                                   std::chrono::nanoseconds timeout,
+                                                   std::stop_token const& stop) {
+    auto const got = acquire_on(*client_, queue(n), wait, timeout, stop);
     if (got.outcome == core::verdict::busy && wait && timeout == no_timeout)
         base::raise(errc::timed_out, "the retry policy ended the wait for '" + name_ + "'");
     return got.grant;
 }
 
-void permit_pool::keep(std::shared_ptr<core::grant> grant, std::uint32_t n) {
-    auto const announce = [site = std::weak_ptr{site_}] {
-        auto const it = site.lock();
-        if (it == nullptr) return;
-        std::unique_lock held{it->mutex};
-        auto all = it->lost;
+void permit_pool::keep(std::shared_ptr<core::hold_state> grant, std::uint32_t n) {
+    auto const announce = [holder_table = std::weak_ptr{holders_}] {
+        auto const holders = holder_table.lock();
+        if (holders == nullptr) return;
+        std::unique_lock held{holders->mutex};
+        auto all = holders->lost;
         held.unlock();
         all.request_stop();
     };
     // Made before the lock is taken: of a hold that is lost already it calls at once.
     using callback = std::stop_callback<std::function<void()>>;
     auto on_loss = std::make_unique<callback>(grant->lost(), announce);
-    std::lock_guard const guard{site_->mutex};
-    site_->held.push_back({std::move(grant), n, std::move(on_loss)});
+    std::lock_guard const guard{holders_->mutex};
+    holders_->held.push_back({std::move(grant), n, std::move(on_loss)});
 }
 
 void permit_pool::release(std::uint32_t n) {
     if (!client_->at_home()) return;
-    std::list<permit_site::batch> ended;
-    std::shared_ptr<core::grant> shrunk;
+    std::list<permit_table::batch> ended;
+    std::shared_ptr<core::hold_state> shrunk;
     std::uint32_t left = 0;
     {
-        std::lock_guard const guard{site_->mutex};
-        auto& held = site_->held;
-        auto const all = std::accumulate(held.begin(), held.end(), std::uint64_t{0},
-                                         [](auto sum, auto const& it) { return sum + it.permits; });
+        std::lock_guard const guard{holders_->mutex};
+        auto& held = holders_->held;
+        auto const all =
+            std::accumulate(held.begin(), held.end(), std::uint64_t{0},
+                            [](auto sum, auto const& each) { return sum + each.permits; });
         if (n == 0 || n > all)
             base::raise(errc::not_owner, "this client holds " + std::to_string(all) +
                                              " permits of '" + name_ + "', not " +
@@ -100,16 +101,16 @@ void permit_pool::release(std::uint32_t n) {
                 left = last.permits;
             }
         }
-        if (held.empty() && site_->lost.stop_requested()) site_->lost = std::stop_source{};
+        if (held.empty() && holders_->lost.stop_requested()) holders_->lost = std::stop_source{};
     }
-    for (auto const& it : ended)
-        client_->loop().release_later(it.grant);
+    for (auto const& each : ended)
+        client_->loop().release_later(each.grant);
     if (shrunk != nullptr) shrink(shrunk, left);
 }
 
 // Gives back a part of what was acquired at once. Nobody waits for the answer: unanswered, the rest
 // comes back with the whole.
-void permit_pool::shrink(std::shared_ptr<core::grant> const& grant, std::uint32_t to) {
+void permit_pool::shrink(std::shared_ptr<core::hold_state> const& grant, std::uint32_t to) {
     auto terms = make_permit_terms(*client_, name_, to, limit_, options_);
     if (auto request = client_->loop().weaken(*grant, std::move(terms)))
         client_->loop().run_later(std::move(*request), client_->patience());
@@ -117,8 +118,8 @@ void permit_pool::shrink(std::shared_ptr<core::grant> const& grant, std::uint32_
 
 std::stop_token permit_pool::lost() {
     client_->require_usable();
-    std::lock_guard const guard{site_->mutex};
-    return site_->lost.get_token();
+    std::lock_guard const guard{holders_->mutex};
+    return holders_->lost.get_token();
 }
 
 seam::adjusted permit_pool::adjust(std::optional<std::uint32_t> current) {

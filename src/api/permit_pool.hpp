@@ -23,9 +23,9 @@ inline namespace v1 {
 namespace detail {
 
 /// The permits of one name that one client holds without a lease, whichever object acquired them.
-struct permit_site {
+struct permit_table {
     struct batch {
-        std::shared_ptr<core::grant> grant;
+        std::shared_ptr<core::hold_state> grant;
         std::uint32_t permits;
         std::unique_ptr<std::stop_callback<std::function<void()>>> on_loss;
     };
@@ -45,27 +45,27 @@ public:
 
     /// Runs one acquire; the grant when it was granted. Throws `timed_out` when a retry policy ended
     /// a wait that has no other way to say so.
-    [[nodiscard]] std::shared_ptr<core::grant> get(std::uint32_t n, bool wait,
-                                                   std::chrono::nanoseconds timeout,
-                                                   std::stop_token const& stop);
-    /// The line of one acquire of n permits.
-    [[nodiscard]] std::shared_ptr<core::line> line(std::uint32_t n) const;
+    [[nodiscard]] std::shared_ptr<core::hold_state> get(std::uint32_t n, bool wait,
+                                                        std::chrono::nanoseconds timeout,
+                                                        std::stop_token const& stop);
+    /// The queue of one acquire of n permits.
+    [[nodiscard]] std::shared_ptr<core::wait_queue> queue(std::uint32_t n) const;
 
-    void keep(std::shared_ptr<core::grant> grant, std::uint32_t n);
+    void keep(std::shared_ptr<core::hold_state> grant, std::uint32_t n);
     void release(std::uint32_t n);
     [[nodiscard]] std::stop_token lost();
     [[nodiscard]] seam::adjusted adjust(std::optional<std::uint32_t> current);
 
 private:
     [[nodiscard]] core::terms_ptr terms_for(std::uint32_t n) const;
-    void shrink(std::shared_ptr<core::grant> const& grant, std::uint32_t to);
+    void shrink(std::shared_ptr<core::hold_state> const& grant, std::uint32_t to);
 
     std::shared_ptr<session> const client_;
     std::string const name_;
     std::uint32_t const limit_;
     lock_options const options_;
     core::terms_ptr const single_;
-    std::shared_ptr<permit_site> const site_;
+    std::shared_ptr<permit_table> const holders_;
 };
 
 }  // namespace detail

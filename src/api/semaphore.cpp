@@ -13,13 +13,13 @@ using detail::no_timeout;
 
 namespace {
 
-bool kept(detail::permit_pool& pool, std::uint32_t n, std::shared_ptr<core::grant> grant) {
+bool kept(detail::permit_pool& pool, std::uint32_t n, std::shared_ptr<core::hold_state> grant) {
     if (grant == nullptr) return false;
     pool.keep(std::move(grant), n);
     return true;
 }
 
-std::optional<lease> leased(detail::permit_pool& pool, std::shared_ptr<core::grant> grant) {
+std::optional<lease> leased(detail::permit_pool& pool, std::shared_ptr<core::hold_state> grant) {
     if (grant == nullptr) return std::nullopt;
     return lease{std::make_shared<detail::single_hold>(pool.client(), std::move(grant))};
 }

@@ -92,39 +92,43 @@ lock_options session::with_defaults(lock_options options) const {
     return options;
 }
 
-std::shared_ptr<core::line> session::line_for(core::terms terms) {
+std::shared_ptr<core::wait_queue> session::queue_for(core::terms terms) {
     require_usable();
     auto const sharable = terms.sharable();
-    auto fresh = std::make_shared<core::line>(std::make_shared<core::terms const>(std::move(terms)),
-                                              sharable && loop_->has_fast_lanes());
+    auto fresh =
+        std::make_shared<core::wait_queue>(std::make_shared<core::terms const>(std::move(terms)),
+                                           sharable && loop_->has_biased_holds());
     if (!sharable) return fresh;
     std::lock_guard const guard{loop_->mutex()};
-    auto const hash = fresh->on->spec->hash;
-    auto const [from, to] = lines_.equal_range(hash);
+    auto const hash = fresh->terms->spec->hash;
+    auto const [from, to] = queues_.equal_range(hash);
     for (auto it = from; it != to; ++it)
-        if (auto known = it->second.lock(); known != nullptr && known->on->same_line(*fresh->on))
+        if (auto known = it->second.lock();
+            known != nullptr && known->terms->same_queue(*fresh->terms))
             return known;
-    if (lines_.size() >= swept_at_) {
-        std::erase_if(lines_, [](auto const& it) { return it.second.expired(); });
-        swept_at_ = std::max<std::size_t>(64, lines_.size() * 2);
+    if (queues_.size() >= swept_at_) {
+        std::erase_if(queues_, [](auto const& each) { return each.second.expired(); });
+        swept_at_ = std::max<std::size_t>(64, queues_.size() * 2);
     }
-    lines_.emplace(hash, fresh);
+    queues_.emplace(hash, fresh);
     return fresh;
 }
 
 namespace {
 
-bool is_dead(std::weak_ptr<site> const& it) { return it.expired(); }
+bool is_dead(std::weak_ptr<holder_table> const& holders) { return holders.expired(); }
 
 // With no object that uses it, nothing changes it any more.
-bool is_dead(std::shared_ptr<permit_site> const& it) {
-    if (it.use_count() > 1) return false;
-    std::lock_guard const guard{it->mutex};
-    return it->held.empty();
+bool is_dead(std::shared_ptr<permit_table> const& table) {
+    if (table.use_count() > 1) return false;
+    std::lock_guard const guard{table->mutex};
+    return table->held.empty();
 }
 
-std::shared_ptr<site> living(std::weak_ptr<site> const& it) { return it.lock(); }
-std::shared_ptr<permit_site> living(std::shared_ptr<permit_site> const& it) { return it; }
+std::shared_ptr<holder_table> living(std::weak_ptr<holder_table> const& holders) {
+    return holders.lock();
+}
+std::shared_ptr<permit_table> living(std::shared_ptr<permit_table> const& table) { return table; }
 
 // The living entry of `name`, else a new one. Dead entries are swept when the table has doubled.
 template <class Entry>
@@ -132,7 +136,7 @@ auto find_or_make(std::map<std::string, Entry, std::less<>>& all, std::string_vi
     if (auto const found = all.find(name); found != all.end())
         if (auto known = living(found->second)) return known;
     if (all.size() > 64 && (all.size() & (all.size() - 1)) == 0)
-        std::erase_if(all, [](auto const& it) { return is_dead(it.second); });
+        std::erase_if(all, [](auto const& each) { return is_dead(each.second); });
     auto fresh = std::make_shared<typename Entry::element_type>();
     all.insert_or_assign(std::string{name}, fresh);
     return fresh;
@@ -140,32 +144,33 @@ auto find_or_make(std::map<std::string, Entry, std::less<>>& all, std::string_vi
 
 }  // namespace
 
-std::shared_ptr<site> session::site_for(std::string_view name) {
+std::shared_ptr<holder_table> session::holders_of(std::string_view name) {
     require_usable();
     std::lock_guard const guard{loop_->mutex()};
-    auto out = find_or_make(sites_, name);
+    auto out = find_or_make(holder_tables_, name);
     if (out->name.empty()) out->name = name;  // others read it without the lock
     return out;
 }
 
-void session::forget_site(std::string_view name) noexcept {
+void session::forget_holders(std::string_view name) noexcept {
     std::lock_guard const guard{loop_->mutex()};
-    if (auto const found = sites_.find(name); found != sites_.end() && found->second.expired())
-        sites_.erase(found);
+    if (auto const found = holder_tables_.find(name);
+        found != holder_tables_.end() && found->second.expired())
+        holder_tables_.erase(found);
 }
 
-std::shared_ptr<permit_site> session::permits_of(std::string_view name) {
+std::shared_ptr<permit_table> session::permits_of(std::string_view name) {
     require_usable();
     std::lock_guard const guard{loop_->mutex()};
     return find_or_make(permits_, name);
 }
 
-bool session::run(core::script_call::body what, std::chrono::nanoseconds timeout,
+bool session::run(core::task_call::body what, std::chrono::nanoseconds timeout,
                   std::stop_token const& stop) {
     require_usable();
     if (stop.stop_requested()) return false;
     runtime::waiter self{*loop_};
-    core::script_call call{std::move(what), self};
+    core::task_call call{std::move(what), self};
     if (timeout != std::chrono::nanoseconds::max())
         call.deadline = base::after(base::boot_clock::now(), timeout);
     loop_->run(call, self, stop);
@@ -187,23 +192,23 @@ void session::add_local_waiters(std::vector<lock_info>& infos) {
     std::lock_guard const guard{loop_->mutex()};
     auto const now = base::boot_clock::now();
     for (auto& info : infos) {
-        auto const [from, to] = lines_.equal_range(std::hash<std::string>{}(info.name));
+        auto const [from, to] = queues_.equal_range(std::hash<std::string>{}(info.name));
         for (auto it = from; it != to; ++it) {
-            auto const line = it->second.lock();
-            if (line == nullptr || info.kind != line->on->spec->kind ||
-                info.name != line->on->spec->name)
+            auto const queue = it->second.lock();
+            if (queue == nullptr || info.kind != queue->terms->spec->kind ||
+                info.name != queue->terms->spec->name)
                 continue;
-            // One of them is at the store already when the line's claim waits there.
-            bool at_store = line->now != nullptr && line->now->in_store_line;
-            for (auto const& call : line->calls) {
+            // One of them is at the store already when the queue's claim waits there.
+            bool at_store = queue->current != nullptr && queue->current->in_store_line;
+            for (auto const& call : queue->waiting) {
                 if (std::exchange(at_store, false)) continue;
                 claim_info waiter;
-                waiter.owner = line->on->spec->owner.empty()
+                waiter.owner = queue->terms->spec->owner.empty()
                                    ? base::hex(static_cast<std::uint64_t>(self_.id)) + "/" +
                                          std::to_string(static_cast<std::uint64_t>(call.actor))
-                                   : line->on->spec->owner.get();
-                waiter.label =
-                    line->on->spec->label.empty() ? self_.label : line->on->spec->label.get();
+                                   : queue->terms->spec->owner.get();
+                waiter.label = queue->terms->spec->label.empty() ? self_.label
+                                                                 : queue->terms->spec->label.get();
                 waiter.host = self_.host;
                 waiter.pid = self_.pid;
                 waiter.age = std::chrono::duration_cast<milliseconds>(now - call.began);

@@ -22,24 +22,24 @@ inline namespace v1 {
 namespace detail {
 
 /// The holds of one name that belong to threads or owners, rather than to leases alone.
-struct site {
+struct holder_table {
     struct holding {
         seam::actor_id thread{};
         std::string owner{};  ///< of a recursive mutex with an explicit owner; else empty
         claim_mode mode{claim_mode::exclusive};
-        std::shared_ptr<core::grant> grant;
+        std::shared_ptr<core::hold_state> grant;
         int count{1};
     };
     std::string name;
     std::vector<holding> holdings{};
 
-    /// The thread that holds the name through a line's fast lane; what follows is that thread's.
-    std::atomic<seam::actor_id> fast_owner{};
-    core::line* fast_line{nullptr};
-    core::fast_lane::slot const* fast_slot{nullptr};
+    /// The thread that holds the name through a queue's biased hold; what follows is that thread's.
+    std::atomic<seam::actor_id> biased_owner{};
+    core::wait_queue* biased_queue{nullptr};
+    core::biased_hold::slot const* biased_slot{nullptr};
 };
 
-struct permit_site;
+struct permit_table;
 
 /// Thread-safety: all members may be called from any thread at once.
 class session {
@@ -62,22 +62,22 @@ public:
 
     // What objects of one name share. They throw errc::closed in the child of a fork.
 
-    /// The one line of this client for these terms, or a new one where they are not shared.
-    [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms terms);
-    [[nodiscard]] std::shared_ptr<site> site_for(std::string_view name);
-    /// Forgets the site when nobody uses it any more.
-    void forget_site(std::string_view name) noexcept;
+    /// The one queue of this client for these terms, or a new one where they are not shared.
+    [[nodiscard]] std::shared_ptr<core::wait_queue> queue_for(core::terms terms);
+    [[nodiscard]] std::shared_ptr<holder_table> holders_of(std::string_view name);
+    /// Forgets the table when nobody uses it any more.
+    void forget_holders(std::string_view name) noexcept;
     /// Stays while permits are out, also when no semaphore object does: another may release them.
-    [[nodiscard]] std::shared_ptr<permit_site> permits_of(std::string_view name);
+    [[nodiscard]] std::shared_ptr<permit_table> permits_of(std::string_view name);
 
-    /// Runs a script to its end and throws what goes wrong; false when `stop` ended it.
-    bool run(core::script_call::body what, std::chrono::nanoseconds timeout,
+    /// Runs a task to its end and throws what goes wrong; false when `stop` ended it.
+    bool run(core::task_call::body what, std::chrono::nanoseconds timeout,
              std::stop_token const& stop);
 
     /// One round trip; throws what goes wrong.
     [[nodiscard]] seam::reply ask(seam::request what);
 
-    /// Adds what only this client knows: the threads that wait in its lines.
+    /// Adds what only this client knows: the threads that wait in its queues.
     void add_local_waiters(std::vector<lock_info>& infos);
 
     void close() noexcept;
@@ -90,10 +90,10 @@ private:
     seam::identity self_;
 
     // guarded by the loop's mutex
-    std::unordered_multimap<std::size_t, std::weak_ptr<core::line>>
-        lines_;  ///< by hash of the name
-    std::map<std::string, std::weak_ptr<site>, std::less<>> sites_;
-    std::map<std::string, std::shared_ptr<permit_site>, std::less<>> permits_;
+    std::unordered_multimap<std::size_t, std::weak_ptr<core::wait_queue>>
+        queues_;  ///< by hash of the name
+    std::map<std::string, std::weak_ptr<holder_table>, std::less<>> holder_tables_;
+    std::map<std::string, std::shared_ptr<permit_table>, std::less<>> permits_;
     std::size_t swept_at_{64};
 };
 

@@ -17,7 +17,7 @@ single_hold::~single_hold() {
     client_->loop().release_later(grant_);
 }
 
-std::string const& single_hold::name() const noexcept { return grant_->its_terms().spec->name; }
+std::string const& single_hold::name() const noexcept { return grant_->held_terms().spec->name; }
 
 std::optional<std::uint64_t> single_hold::token(std::string_view name) const {
     if (name != this->name()) return std::nullopt;
@@ -33,17 +33,17 @@ std::string single_hold::loss_reason() const { return grant_->loss_reason(boot_c
 
 // A recursive hold ends with the last of its leases and locks.
 bool single_hold::last_of_recursion() {
-    if (site_ == nullptr) return true;
+    if (holders_ == nullptr) return true;
     std::lock_guard const guard{client_->loop().mutex()};
-    auto& all = site_->holdings;
-    auto const mine = std::ranges::find(all, grant_, &site::holding::grant);
+    auto& all = holders_->holdings;
+    auto const mine = std::ranges::find(all, grant_, &holder_table::holding::grant);
     if (mine == all.end()) return false;
     if (--mine->count > 0) return false;
     all.erase(mine);
     return true;
 }
 
-std::shared_ptr<core::grant> single_hold::give_up() {
+std::shared_ptr<core::hold_state> single_hold::give_up() {
     if (let_go_.exchange(true) || !last_of_recursion()) return nullptr;
     return grant_;
 }
@@ -110,12 +110,12 @@ private:
 
 void single_hold::start_release(std::shared_ptr<hold> self,
                                 std::function<void(release_outcome)> then) {
-    auto* const it = new releasing{std::move(self), std::move(then)};
+    auto* const release = new releasing{std::move(self), std::move(then)};
     bool const last = !let_go_.exchange(true) && last_of_recursion();
-    if (last) return client_->loop().begin_release(grant_, it->call);
-    it->call.outcome = known().value_or(state() == lease_state::lost ? release_outcome::already_lost
-                                                                     : release_outcome::released);
-    client_->loop().post_at_once([it] { it->finish(); });
+    if (last) return client_->loop().begin_release(grant_, release->call);
+    release->call.outcome = known().value_or(
+        state() == lease_state::lost ? release_outcome::already_lost : release_outcome::released);
+    client_->loop().post_at_once([release] { release->finish(); });
 }
 
 // The first word is kept.
@@ -128,7 +128,7 @@ release_outcome single_hold::note(release_outcome outcome) {
 
 lease_state single_hold::renew(std::optional<milliseconds> lease) {
     client_->require_usable();
-    if (lease) core::require_lease(*lease, grant_->its_terms().grace);
+    if (lease) core::require_lease(*lease, grant_->held_terms().grace);
     client_->loop().renew(*grant_, lease, client_->patience());
     return state();
 }

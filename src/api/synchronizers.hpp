@@ -59,9 +59,9 @@ public:
     condition_handle(std::shared_ptr<session> client, std::string_view name);
 
     void notify(std::uint32_t most);
-    /// The line of one waiter.
-    [[nodiscard]] std::shared_ptr<core::line> line() const {
-        return std::make_shared<core::line>(terms);
+    /// The queue of one waiter.
+    [[nodiscard]] std::shared_ptr<core::wait_queue> queue() const {
+        return std::make_shared<core::wait_queue>(terms);
     }
 
     std::shared_ptr<session> const client;
@@ -72,10 +72,10 @@ class election_handle {
 public:
     election_handle(std::shared_ptr<session> client, std::string_view name, lock_options options);
 
-    /// The line of one candidate.
-    [[nodiscard]] std::shared_ptr<core::line> line(std::string_view value) const;
+    /// The queue of one candidate.
+    [[nodiscard]] std::shared_ptr<core::wait_queue> queue(std::string_view value) const;
     /// A term that was won; remembered for `resign`.
-    [[nodiscard]] lease as_lease(std::shared_ptr<core::grant> grant);
+    [[nodiscard]] lease as_lease(std::shared_ptr<core::hold_state> grant);
     [[nodiscard]] std::shared_ptr<hold> last_term() const;
 
     std::shared_ptr<session> const client;

@@ -44,8 +44,8 @@ void alarm::wait() noexcept {
     while (::poll(fds, 2, -1) < 0 && errno == EINTR) {}
     std::uint64_t count = 0;
     [[maybe_unused]] ::ssize_t got = 0;
-    for (auto const& it : fds)
-        if (it.revents != 0) got = ::read(it.fd, &count, sizeof count);
+    for (auto const& each : fds)
+        if (each.revents != 0) got = ::read(each.fd, &count, sizeof count);
 }
 
 void alarm::ring() noexcept {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/cells.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast::core {
 
@@ -16,23 +16,23 @@ constexpr std::uint32_t most_parties = 1U << 20;
 constexpr int generations_known = 64;
 constexpr std::chrono::seconds slow_poll{5};
 
-barrier_state state_of(barrier_terms const& its, seam::cell const& cell) {
+barrier_state state_of(barrier_terms const& terms, seam::cell const& cell) {
     if (cell.version == 0) {
         barrier_state fresh;
-        fresh.parties = its.parties;
+        fresh.parties = terms.parties;
         return fresh;
     }
-    auto found = barrier_state::parse(cell.value, its.name());
-    if (found.parties != its.parties)
-        base::raise(errc::limit_mismatch, "the barrier '" + its.name() + "' has " +
+    auto found = barrier_state::parse(cell.value, terms.name());
+    if (found.parties != terms.parties)
+        base::raise(errc::limit_mismatch, "the barrier '" + terms.name() + "' has " +
                                               std::to_string(found.parties) + " parties, not " +
-                                              std::to_string(its.parties));
+                                              std::to_string(terms.parties));
     return found;
 }
 
-seam::swap change(barrier_terms const& its, std::uint64_t version, barrier_state const& to,
+seam::swap change(barrier_terms const& terms, std::uint64_t version, barrier_state const& to,
                   seam::claim_id operation) {
-    seam::swap out{its.key(), version, to.text()};
+    seam::swap out{terms.key(), version, to.text()};
     out.ttl = barrier_kept;
     out.operation = operation;
     return out;
@@ -42,8 +42,8 @@ bool among(std::vector<seam::claim_id> const& all, seam::claim_id id) {
     return std::ranges::find(all, id) != all.end();
 }
 
-[[noreturn]] void broken(barrier_terms const& its, std::string const& why) {
-    base::raise(errc::broken_barrier, "the barrier '" + its.name() + "' is broken: " + why);
+[[noreturn]] void broken(barrier_terms const& terms, std::string const& why) {
+    base::raise(errc::broken_barrier, "the barrier '" + terms.name() + "' is broken: " + why);
 }
 
 char const* const left_it = "a party left it; reset() makes it usable again";
@@ -51,8 +51,8 @@ char const* const party_died = "a party died; reset() makes it usable again";
 
 /// One party at a barrier, from its arrival to the end of its generation.
 struct arrival {
-    barrier_terms_ptr its;
-    std::shared_ptr<grant> presence;
+    barrier_terms_ptr terms;
+    std::shared_ptr<hold_state> presence;
     seam::claim me;
     seam::cell cell{};  ///< as it was last seen
     barrier_state state{};
@@ -63,8 +63,8 @@ struct arrival {
     bool left{false};  ///< and this one never will, by its own doing
 
     void look(seam::reply_body const& answer) {
-        cell = cell_in(answer, its->name());
-        state = state_of(*its, cell);
+        cell = cell_in(answer, terms->name());
+        state = state_of(*terms, cell);
     }
 
     /// Looks again, and says whether nobody has come or gone since.
@@ -76,22 +76,24 @@ struct arrival {
 
     /// The swap that changes nothing: a barrier lives as long as somebody waits.
     [[nodiscard]] seam::swap touch(seam::claim_id operation) const {
-        auto out = change(*its, cell.version, state, operation);
+        auto out = change(*terms, cell.version, state, operation);
         out.quiet = true;
         return out;
     }
 
-    [[nodiscard]] bool is_last() const noexcept { return state.arrived.size() + 1 >= its->parties; }
+    [[nodiscard]] bool is_last() const noexcept {
+        return state.arrived.size() + 1 >= terms->parties;
+    }
 
     /// The swap by which it arrives, as the cell is now: the last party trips the generation.
     [[nodiscard]] seam::swap arrive(seam::claim_id operation) {
-        if (state.broken) broken(*its, left_it);
+        if (state.broken) broken(*terms, left_it);
         generation = state.generation;
         state.arrived.push_back(me.id);
-        bool const last = state.arrived.size() >= its->parties;
+        bool const last = state.arrived.size() >= terms->parties;
         if (last) state.turn(true);
         asked = true;
-        auto out = change(*its, cell.version, state, operation);
+        auto out = change(*terms, cell.version, state, operation);
         out.guard = me;
         out.quiet = !last;  // the others wait for the last one
         return out;
@@ -113,31 +115,31 @@ struct arrival {
         if (over) --generation;
         counted = counted || over;
         if (!counted && sent_again && state.generation > asked_in + 1)
-            broken(*its,
+            broken(*terms,
                    "whether the party was counted is unknown: the answer was lost, and "
                    "others have gone on since");
-        if (!counted && absent) broken(*its, "the party's own presence has ended");
+        if (!counted && absent) broken(*terms, "the party's own presence has ended");
     }
 
     /// Whether its generation is over, by what the store says now.
     bool learn(seam::reply_body const& answer) {
         look(answer);
         if (cell.version == 0 || state.generation < generation)
-            broken(*its, "the store has forgotten it");
+            broken(*terms, "the store has forgotten it");
         if (state.generation == generation) {
-            if (state.broken) broken(*its, left_it);
+            if (state.broken) broken(*terms, left_it);
             return false;
         }
         auto const tripped = state.has_tripped(generation);
-        if (!tripped) broken(*its, "its generation ended too long ago to tell how");
-        if (!*tripped) broken(*its, "it was reset");
+        if (!tripped) broken(*terms, "its generation ended too long ago to tell how");
+        if (!*tripped) broken(*terms, "it was reset");
         return over = true;
     }
 
     /// The swap by which it leaves and breaks the generation for the others.
     [[nodiscard]] seam::swap leave(seam::claim_id operation) {
         state.broken = true;
-        return change(*its, cell.version, state, operation);
+        return change(*terms, cell.version, state, operation);
     }
 
     /// Whether somebody who has arrived is not there any more, by the store's word.
@@ -155,46 +157,48 @@ struct arrival {
     }
 };
 
-seam::inspect who_is_there(barrier_terms const& its) {
-    seam::inspect out{its.name()};
+seam::inspect who_is_there(barrier_terms const& terms) {
+    seam::inspect out{terms.name()};
     out.exact = true;
     return out;
 }
 
 // Breaks a generation that has not ended, when `who` was counted in it or has seen a party die.
 // Nobody waits for this.
-script break_generation(stage& on, arrival it, bool surely) {
+task break_generation(task_context& on, arrival party, bool surely) {
     auto const operation = on.next_operation();
-    auto const key = it.its->key();
+    auto const key = party.terms->key();
     try {
         auto answer = co_await on.read_anyway(key);
         while (!std::holds_alternative<seam::swapped>(answer)) {
-            it.look(answer);
-            bool const concerned = surely || among(it.state.arrived, it.me.id);
-            if (it.cell.version == 0 || it.state.generation != it.generation || it.state.broken ||
-                !concerned)
+            party.look(answer);
+            bool const concerned = surely || among(party.state.arrived, party.me.id);
+            if (party.cell.version == 0 || party.state.generation != party.generation ||
+                party.state.broken || !concerned)
                 break;
-            auto swap = it.leave(operation);
+            auto swap = party.leave(operation);
             answer = co_await on.ask_anyway(std::move(swap));
         }
     } catch (std::system_error const&) {
         // The others find out that it is not there any more.
     }
-    on.release(it.presence);
+    on.release(party.presence);
 }
 
 // Whoever may be counted on and does not come back breaks the generation.
-void go(stage& on, arrival const& it, bool saw_death) {
-    if (it.over || it.left || !(it.asked || saw_death)) return on.release(it.presence);
-    on.leave_to([it, saw_death](stage& where) { return break_generation(where, it, saw_death); });
+void go(task_context& on, arrival const& party, bool saw_death) {
+    if (party.over || party.left || !(party.asked || saw_death)) return on.release(party.presence);
+    on.leave_to([party, saw_death](task_context& where) {
+        return break_generation(where, party, saw_death);
+    });
 }
 
-arrival present(barrier_terms_ptr its, acquire_call& call) {
+arrival present(barrier_terms_ptr terms, acquire_call& call) {
     if (call.outcome == verdict::failed) call.error.raise();
     if (call.held == nullptr || call.held->held_by == nullptr)
         base::raise(errc::store_unavailable, "the store did not let the party arrive");
     auto const me = call.held->held_by->subject;
-    return {std::move(its), std::move(call.held), me};
+    return {std::move(terms), std::move(call.held), me};
 }
 
 }  // namespace
@@ -246,14 +250,15 @@ std::optional<bool> barrier_state::has_tripped(std::uint64_t earlier) const {
 
 // --- arriving ----------------------------------------------------------------------------------
 
-script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::uint64_t>& generation,
-                         bool wait) {
+task arrive_at_barrier(task_context& on, barrier_terms_ptr terms,
+                       std::optional<std::uint64_t>& generation, bool wait) {
     generation.reset();
-    std::vector<std::shared_ptr<line>> lines{std::make_shared<line>(its->presence)};
-    auto calls = co_await on.acquire(std::move(lines), true);
-    auto it = present(its, *calls.front());
-    auto const key = its->key();
-    auto const poll = std::min<nanoseconds>(slow_poll, nanoseconds{its->presence->spec->lease} / 3);
+    std::vector<std::shared_ptr<wait_queue>> queues{std::make_shared<wait_queue>(terms->presence)};
+    auto calls = co_await on.acquire(std::move(queues), true);
+    auto arrival = present(terms, *calls.front());
+    auto const key = terms->key();
+    auto const poll =
+        std::min<nanoseconds>(slow_poll, nanoseconds{terms->presence->spec->lease} / 3);
     bool saw_death = false;
     std::exception_ptr failure;
     try {
@@ -261,71 +266,71 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::ui
         co_await on.watch(key);
         auto seen = on.changes(key);
         auto answer = co_await on.read(key);
-        it.look(answer);
-        while (!it.counted) {
-            if (it.is_last() && its->parties > 1) {
-                it.generation = it.state.generation;
-                auto who = who_is_there(*its);
+        arrival.look(answer);
+        while (!arrival.counted) {
+            if (arrival.is_last() && terms->parties > 1) {
+                arrival.generation = arrival.state.generation;
+                auto who = who_is_there(*terms);
                 answer = co_await on.ask(std::move(who));
-                saw_death = !it.state.broken && it.somebody_died(answer);
+                saw_death = !arrival.state.broken && arrival.somebody_died(answer);
             }
             if (saw_death) {
                 // Or others have tripped it meanwhile, and left: then this party is not the last one.
                 answer = co_await on.read(key);
-                if (it.is_unchanged(answer)) broken(*its, party_died);
+                if (arrival.is_unchanged(answer)) broken(*terms, party_died);
                 saw_death = false;
                 continue;
             }
-            auto swap = it.arrive(operation);
+            auto swap = arrival.arrive(operation);
             answer = co_await on.ask(std::move(swap));
-            it.learn_arrival(answer, on.sent_again());
+            arrival.learn_arrival(answer, on.sent_again());
         }
         auto touched = on.now();
         bool in_time = wait;
-        while (!it.over && in_time) {
+        while (!arrival.over && in_time) {
             in_time = co_await on.change(key, seen, poll);
             bool const told = on.changes(key) != seen;
             seen = on.changes(key);
             co_await on.watch(key);
             answer = co_await on.read_anyway(key);
-            if (it.learn(answer) || told) continue;
-            auto who = who_is_there(*its);
+            if (arrival.learn(answer) || told) continue;
+            auto who = who_is_there(*terms);
             answer = co_await on.ask_anyway(std::move(who));
-            saw_death = it.somebody_died(answer);
+            saw_death = arrival.somebody_died(answer);
             // It may have tripped before they left.
             answer = co_await on.read_anyway(key);
-            if (it.learn(answer)) continue;
-            if (saw_death) broken(*its, party_died);
+            if (arrival.learn(answer)) continue;
+            if (saw_death) broken(*terms, party_died);
             if (on.now() - touched < barrier_kept / 4) continue;
             touched = on.now();
-            auto same = it.touch(on.next_operation());
+            auto same = arrival.touch(on.next_operation());
             co_await on.ask_anyway(std::move(same));
         }
         auto const leaving = on.next_operation();
-        while (!it.over && !it.left) {
-            auto swap = it.leave(leaving);
+        while (!arrival.over && !arrival.left) {
+            auto swap = arrival.leave(leaving);
             answer = co_await on.ask_anyway(std::move(swap));
-            it.left = std::holds_alternative<seam::swapped>(answer);
-            if (!it.left) it.learn(answer);
+            arrival.left = std::holds_alternative<seam::swapped>(answer);
+            if (!arrival.left) arrival.learn(answer);
         }
     } catch (...) {
         failure = std::current_exception();
     }
-    if (it.over) generation = it.generation;
-    go(on, it, saw_death);
-    if (failure != nullptr && !it.over) std::rethrow_exception(failure);
+    if (arrival.over) generation = arrival.generation;
+    go(on, arrival, saw_death);
+    if (failure != nullptr && !arrival.over) std::rethrow_exception(failure);
 }
 
-script reset_barrier(stage& on, barrier_terms_ptr its) {
+task reset_barrier(task_context& on, barrier_terms_ptr terms) {
     auto const operation = on.next_operation();
-    auto const key = its->key();
+    auto const key = terms->key();
     auto answer = co_await on.read(key);
     while (!std::holds_alternative<seam::swapped>(answer)) {
-        auto const cell = cell_in(answer, its->name());
+        auto const cell = cell_in(answer, terms->name());
         if (cell.version == 0) co_return;
-        auto state = state_of(*its, cell);
+        auto state = state_of(*terms, cell);
         state.turn(false);
-        auto swap = change(*its, cell.version, state, operation);
+        auto swap = change(*terms, cell.version, state, operation);
         answer = co_await on.ask(std::move(swap));
     }
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/script.hpp"
+#include "core/task.hpp"
 #include "core/terms.hpp"
 #include "seam/request.hpp"
 
@@ -51,10 +51,10 @@ inline constexpr std::chrono::hours barrier_kept{24};
 /// caller's deadline came first, which breaks it. Throws `broken_barrier`, and `limit_mismatch` when
 /// others expect another number of parties.
 /// Without `wait` it goes on at once: the last party trips the generation, any other breaks it.
-script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::uint64_t>& generation,
-                         bool wait = true);
+task arrive_at_barrier(task_context& on, barrier_terms_ptr terms,
+                       std::optional<std::uint64_t>& generation, bool wait = true);
 
 /// Ends the present generation, broken or not, for all who wait in it, and begins a new one.
-script reset_barrier(stage& on, barrier_terms_ptr its);
+task reset_barrier(task_context& on, barrier_terms_ptr terms);
 
 }  // namespace holdfast::core

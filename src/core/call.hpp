@@ -10,15 +10,15 @@
 #include <holdfast/lease.hpp>
 
 #include "base/error.hpp"
-#include "core/grant.hpp"
+#include "core/hold_state.hpp"
 #include "core/terms.hpp"
-#include "core/timed.hpp"
+#include "core/timer_queue.hpp"
 #include "seam/reply.hpp"
 
 namespace holdfast::core {
 
-struct line;
-class tenure;
+struct wait_queue;
+class claim_state;
 
 /// How a call ended.
 enum class verdict {
@@ -44,10 +44,10 @@ protected:
 
 /// One acquire. Lives with the caller until it is completed.
 struct acquire_call : timed, boost::intrusive::list_base_hook<> {
-    acquire_call(std::shared_ptr<line> where, completion& whom)
+    acquire_call(std::shared_ptr<wait_queue> where, completion& whom)
         : timed{kind::acquire}, in{std::move(where)}, to{&whom} {}
 
-    std::shared_ptr<line> in;
+    std::shared_ptr<wait_queue> in;
     completion* to;
     bool wait{true};           ///< false: one attempt
     bool takes_offers{false};  ///< a thread that can be nudged, rather than a callback
@@ -55,7 +55,7 @@ struct acquire_call : timed, boost::intrusive::list_base_hook<> {
 
     verdict outcome{verdict::pending};
     bool in_line{false};  ///< the store has had its claim in the line
-    std::shared_ptr<grant> held{};
+    std::shared_ptr<hold_state> held{};
     base::error error{};
 
     // --- the engine's ---
@@ -77,8 +77,8 @@ struct operation_call : timed {
     bool cleans_up{false};  ///< sent also while the client closes
 
     [[nodiscard]] bool is_sent_once() const noexcept {
-        auto const* const it = std::get_if<seam::evict>(&ask);
-        return it != nullptr && !it->only;
+        auto const* const eviction = std::get_if<seam::evict>(&ask);
+        return eviction != nullptr && !eviction->only;
     }
 
     bool done{false};
@@ -98,7 +98,7 @@ struct release_call {
     std::optional<release_outcome> outcome{};
 
     // --- the engine's ---
-    tenure* of{nullptr};  ///< that is being settled
+    claim_state* of{nullptr};  ///< that is being settled
 };
 
 /// One renewal whose caller waits for the store's word.

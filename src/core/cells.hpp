@@ -50,7 +50,7 @@ private:
 [[nodiscard]] inline seam::cell cell_in(seam::reply_body const& answer, std::string_view name) {
     if (auto const* const no = std::get_if<seam::refused>(&answer))
         base::raise(errc::kind_mismatch, no->text);
-    if (auto const* const other = std::get_if<seam::conflict>(&answer)) return other->now;
+    if (auto const* const other = std::get_if<seam::conflict>(&answer)) return other->current;
     if (auto const* const cell = std::get_if<seam::cell>(&answer)) return *cell;
     base::raise(errc::store_unavailable,
                 "the store's answer about '" + std::string{name} + "' makes no sense");

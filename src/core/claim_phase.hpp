@@ -12,7 +12,7 @@ enum class claim_phase : std::uint8_t {
     waiting,     ///< the store said busy; in its line, or waiting to try again
     confirming,  ///< granted, but so late that a renewal must show it is still ours
     held,
-    parked,  ///< put aside in the fast lane; a thread may be using it there
+    parked,  ///< put aside in the biased hold; a thread may be using it there
     over,    ///< lost, and its holder has not yet let go
     ending,  ///< being settled, by nobody's leave; what follows is oblivion
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast::core {
 
@@ -15,22 +15,22 @@ constexpr std::size_t none = SIZE_MAX;
 
 /// The state of one collection.
 struct collection {
-    std::vector<std::shared_ptr<line>> lines;
-    std::vector<std::shared_ptr<grant>> got;
+    std::vector<std::shared_ptr<wait_queue>> queues;
+    std::vector<std::shared_ptr<hold_state>> got;
     std::size_t first{none};  ///< the one to wait for
     bool answered{false};     ///< the store has said that a name is busy
     std::chrono::nanoseconds pause{shortest_pause};
 
-    explicit collection(std::vector<std::shared_ptr<line>> all)
-        : lines{std::move(all)}, got{lines.size()} {}
+    explicit collection(std::vector<std::shared_ptr<wait_queue>> all)
+        : queues{std::move(all)}, got{queues.size()} {}
 
-    [[nodiscard]] std::shared_ptr<line> fresh(std::size_t i) const {
-        auto const& its = lines[i];
-        return its->on->sharable() ? its : std::make_shared<line>(its->on);
+    [[nodiscard]] std::shared_ptr<wait_queue> fresh(std::size_t i) const {
+        auto const& queue = queues[i];
+        return queue->terms->sharable() ? queue : std::make_shared<wait_queue>(queue->terms);
     }
-    [[nodiscard]] std::vector<std::shared_ptr<line>> missing() const {
-        std::vector<std::shared_ptr<line>> out;
-        for (std::size_t i = 0; i < lines.size(); ++i)
+    [[nodiscard]] std::vector<std::shared_ptr<wait_queue>> missing() const {
+        std::vector<std::shared_ptr<wait_queue>> out;
+        for (std::size_t i = 0; i < queues.size(); ++i)
             if (got[i] == nullptr) out.push_back(fresh(i));
         return out;
     }
@@ -39,7 +39,7 @@ struct collection {
         base::error failure;
         std::size_t next = 0;
         first = none;
-        for (std::size_t i = 0; i < lines.size(); ++i) {
+        for (std::size_t i = 0; i < queues.size(); ++i) {
             if (got[i] != nullptr) continue;
             auto& call = *tries[next++];
             got[i] = std::move(call.held);
@@ -54,32 +54,32 @@ struct collection {
     }
     /// Whether the failure only says that the last try had no time left for an answer, from a store that
     /// answers: then the time is over, and nothing is wrong.
-    [[nodiscard]] bool merely_late(base::error const& failure, stage const& on) const {
+    [[nodiscard]] bool merely_late(base::error const& failure, task_context const& on) const {
         return answered && failure.is(errc::store_unavailable) && on.now() >= on.deadline();
     }
     /// Whether none was lost while the others were asked for.
     [[nodiscard]] bool complete(base::instant now) const {
-        return std::ranges::all_of(got, [&](auto const& it) {
-            return it != nullptr && it->state(now) != lease_state::lost;
+        return std::ranges::all_of(got, [&](auto const& each) {
+            return each != nullptr && each->state(now) != lease_state::lost;
         });
     }
-    void let_go(stage& on) {
-        for (auto& it : got)
-            if (it != nullptr) on.release(std::exchange(it, nullptr));
+    void let_go(task_context& on) {
+        for (auto& each : got)
+            if (each != nullptr) on.release(std::exchange(each, nullptr));
     }
 };
 
 }  // namespace
 
-script acquire_all(stage& on, std::vector<std::shared_ptr<line>> lines, bool wait,
-                   std::vector<std::shared_ptr<grant>>& held) {
+task acquire_all(task_context& on, std::vector<std::shared_ptr<wait_queue>> queues, bool wait,
+                 std::vector<std::shared_ptr<hold_state>>& held) {
     held.clear();
-    collection all{std::move(lines)};
+    collection all{std::move(queues)};
     std::exception_ptr stopped;
     try {
         for (;;) {
             if (all.first != none) {
-                std::vector<std::shared_ptr<line>> one{all.fresh(all.first)};
+                std::vector<std::shared_ptr<wait_queue>> one{all.fresh(all.first)};
                 auto waited = co_await on.acquire(std::move(one), true);
                 auto& call = *waited.front();
                 all.note(call);
@@ -103,7 +103,7 @@ script acquire_all(stage& on, std::vector<std::shared_ptr<line>> lines, bool wai
             auto const in_time = co_await on.pause(span);
             if (!in_time) co_return;
         }
-    } catch (script_stopped const&) {
+    } catch (task_stopped const&) {
         stopped = std::current_exception();
     }
     if (stopped != nullptr) {

@@ -4,17 +4,17 @@
 #include <memory>
 #include <vector>
 
-#include "core/script.hpp"
+#include "core/task.hpp"
 
 namespace holdfast::core {
 
-/// Acquires on all lines, in whichever order; `held` has one grant for each, or is empty when the
-/// caller's deadline or a retry policy ended it. The lines must be of different names.
+/// Acquires on all queues, in whichever order; `held` has one grant for each, or is empty when the
+/// caller's deadline or a retry policy ended it. The queues must be of different names.
 ///
 /// It waits on one name while it holds none, then tries all the others at once; where one is busy it
 /// lets go of everything and waits for that one. So nobody waits for it in turn, and two who want the
 /// same names in another order cannot block each other.
-script acquire_all(stage& on, std::vector<std::shared_ptr<line>> lines, bool wait,
-                   std::vector<std::shared_ptr<grant>>& held);
+task acquire_all(task_context& on, std::vector<std::shared_ptr<wait_queue>> queues, bool wait,
+                 std::vector<std::shared_ptr<hold_state>>& held);
 
 }  // namespace holdfast::core

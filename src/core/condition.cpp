@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast::core {
 
-script notify_condition(stage& on, seam::spec_ptr condition, std::uint32_t most) {
+task notify_condition(task_context& on, seam::spec_ptr condition, std::uint32_t most) {
     seam::adjust request{{std::move(condition), {}, {}}};
     request.wake = most;
     auto const answer = co_await on.ask(std::move(request));
@@ -16,8 +16,9 @@ script notify_condition(stage& on, seam::spec_ptr condition, std::uint32_t most)
         base::raise(errc::kind_mismatch, no->text);
 }
 
-script wait_for_notice(stage& on, std::shared_ptr<line> waiters, std::shared_ptr<grant> mutex,
-                       std::shared_ptr<line> again, std::shared_ptr<grant>& held) {
+task wait_for_notice(task_context& on, std::shared_ptr<wait_queue> waiters,
+                     std::shared_ptr<hold_state> mutex, std::shared_ptr<wait_queue> again,
+                     std::shared_ptr<hold_state>& held) {
     auto waiting = on.call_on(std::move(waiters));
     std::exception_ptr failure;
     try {
@@ -35,8 +36,8 @@ script wait_for_notice(stage& on, std::shared_ptr<line> waiters, std::shared_ptr
         on.give_up(waiting);
     }
     if (waiting.held != nullptr) on.consume(waiting.held);
-    std::vector<std::shared_ptr<line>> lines{std::move(again)};
-    auto calls = co_await on.acquire(std::move(lines), true);
+    std::vector<std::shared_ptr<wait_queue>> queues{std::move(again)};
+    auto calls = co_await on.acquire(std::move(queues), true);
     auto& call = *calls.front();
     if (call.outcome == verdict::failed) call.error.raise();
     held = std::move(call.held);

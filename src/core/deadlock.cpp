@@ -7,33 +7,33 @@
 namespace holdfast::core {
 
 // Queue first, then look: whoever queues last sees the whole cycle.
-void engine::look_for_deadlock(tenure& it, base::instant now) {
-    it.rare().seen.clear();
+void engine::look_for_deadlock(claim_state& claim, base::instant now) {
+    claim.cold().seen.clear();
     seam::inspect first;
     first.waited_for = true;
-    send(purpose::look, std::move(first), it.subject.id.number, now);
+    send(purpose::look, std::move(first), claim.subject.id.number, now);
 }
 
-void engine::on_look(tenure& it, seam::reply const& answer, base::instant now) {
+void engine::on_look(claim_state& claim, seam::reply const& answer, base::instant now) {
     auto const* const page = std::get_if<seam::page>(&answer.body);
-    if (page == nullptr || it.at() != claim_phase::waiting) return;
+    if (page == nullptr || claim.at() != claim_phase::waiting) return;
     for (lock_info const& name : page->names)  // without their cells
-        it.rare().seen.push_back(name);
+        claim.cold().seen.push_back(name);
     if (!page->next.empty()) {
         seam::inspect rest;
         rest.waited_for = true;
         rest.after = page->next;
-        return send(purpose::look, std::move(rest), it.subject.id.number, now);
+        return send(purpose::look, std::move(rest), claim.subject.id.number, now);
     }
-    auto const names = std::exchange(it.rare().seen, {});
-    auto const id = seam::to_string(it.subject.id);
+    auto const names = std::exchange(claim.cold().seen, {});
+    auto const id = seam::to_string(claim.subject.id);
     auto const cycle = find_cycle(names, id);
     if (!is_youngest(cycle, id)) return;
-    std::string words = "waiting for '" + it.on->spec->name + "' closes a cycle:";
+    std::string words = "waiting for '" + claim.terms->spec->name + "' closes a cycle:";
     for (auto const& step : cycle)
         words += " " + step.waiter.owner + " waits for '" + step.name + "';";
     words.pop_back();
-    fail_line(it, {errc::would_deadlock, words}, now);
+    fail_queue(claim, {errc::would_deadlock, words}, now);
 }
 
 }  // namespace holdfast::core

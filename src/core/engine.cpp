@@ -38,132 +38,134 @@ engine::engine(settings with)
       random_{set_.seed} {}
 
 engine::~engine() {
-    scripts_.clear();  // those that clean up may still be under way
-    for (auto const& [number, it] : tenures_) {
-        if (it->of != nullptr) it->of->now = nullptr;
-        if (it->user != nullptr) it->user->held_by = nullptr;
-        it->renew_calls.clear();
-        delete it;
+    tasks_.clear();  // those that clean up may still be under way
+    for (auto const& [number, claim] : claims_) {
+        if (claim->queue != nullptr) claim->queue->current = nullptr;
+        if (claim->hold != nullptr) claim->hold->held_by = nullptr;
+        claim->renew_calls.clear();
+        delete claim;
     }
 }
 
 // --- time --------------------------------------------------------------------------------------
 
 base::instant engine::next_due() const noexcept {
-    return agenda_.empty() ? base::never : agenda_.top()->due;
+    return timers_.empty() ? base::never : timers_.top()->due;
 }
 
-void engine::schedule(timed& it, base::instant due) {
-    it.due = due;
+void engine::schedule(timed& entry, base::instant due) {
+    entry.due = due;
     if (due == base::never) {
-        agenda_.remove(it);
+        timers_.remove(entry);
     } else {
-        agenda_.place(it);
+        timers_.place(entry);
     }
 }
 
-void engine::reschedule(tenure& it) { schedule(it, due_of(it)); }
+void engine::reschedule(claim_state& claim) { schedule(claim, due_of(claim)); }
 
-base::instant engine::due_of(tenure const& it) const {
+base::instant engine::due_of(claim_state const& claim) const {
     using phase = claim_phase;
-    switch (it.at()) {
-    case phase::submitting: return std::min(it.asking ? it.answer_by : it.try_at, patience_end(it));
+    switch (claim.at()) {
+    case phase::submitting:
+        return std::min(claim.asking ? claim.answer_by : claim.try_at, patience_end(claim));
     case phase::waiting:
-        return std::min(
-            {it.asking ? it.answer_by : std::min(it.renew_at, it.try_at), patience_end(it)});
+        return std::min({claim.asking ? claim.answer_by : std::min(claim.renew_at, claim.try_at),
+                         patience_end(claim)});
     case phase::confirming:
-        return std::min(it.asking ? it.answer_by : it.renew_at, patience_end(it));
+        return std::min(claim.asking ? claim.answer_by : claim.renew_at, patience_end(claim));
     case phase::held: {
-        auto due = std::min(it.lost_at(), it.asking ? it.answer_by : it.renew_at);
-        if (it.user != nullptr && it.on->max_hold)
-            due = std::min(due, base::after(it.user->granted(), *it.on->max_hold));
+        auto due = std::min(claim.lost_at(), claim.asking ? claim.answer_by : claim.renew_at);
+        if (claim.hold != nullptr && claim.terms->max_hold)
+            due = std::min(due, base::after(claim.hold->granted(), *claim.terms->max_hold));
         return due;
     }
-    case phase::parked: return std::min(it.renew_at, it.lost_at());
-    case phase::over: return it.surely_over;
-    case phase::ending: return std::min(it.asking ? it.answer_by : it.try_at, it.surely_over);
+    case phase::parked: return std::min(claim.renew_at, claim.lost_at());
+    case phase::over: return claim.surely_over;
+    case phase::ending:
+        return std::min(claim.asking ? claim.answer_by : claim.try_at, claim.surely_over);
     }
     return base::never;
 }
 
 // When a silent store is given up for the calls that have no deadline of their own.
-base::instant engine::patience_end(tenure const& it) const {
-    if (it.silent_since == base::never || it.of == nullptr) return base::never;
+base::instant engine::patience_end(claim_state const& claim) const {
+    if (claim.silent_since == base::never || claim.queue == nullptr) return base::never;
     bool const any = std::ranges::any_of(
-        it.of->calls, [](acquire_call const& call) { return call.due == base::never; });
-    return any ? base::after(it.silent_since, set_.patience) : base::never;
+        claim.queue->waiting, [](acquire_call const& call) { return call.due == base::never; });
+    return any ? base::after(claim.silent_since, set_.patience) : base::never;
 }
 
 void engine::on_time(base::instant now) {
     turn const at{*this, now};
-    std::vector<tenure*> renewals;
-    for (int i = 0; i < most_timers && !agenda_.empty() && agenda_.top()->due <= now; ++i) {
-        auto& top = *agenda_.top();
+    std::vector<claim_state*> renewals;
+    for (int i = 0; i < most_timers && !timers_.empty() && timers_.top()->due <= now; ++i) {
+        auto& top = *timers_.top();
         switch (top.what) {
         case timed::kind::acquire: on_deadline(static_cast<acquire_call&>(top), now); break;
         case timed::kind::operation:
             attempt_operation(static_cast<operation_call&>(top), now);
             break;
-        case timed::kind::script:
+        case timed::kind::task:
             schedule(top, base::never);
-            wake(static_cast<script_call&>(top));
+            wake(static_cast<task_call&>(top));
             break;
-        case timed::kind::tenure: on_due(static_cast<tenure&>(top), now, renewals); break;
+        case timed::kind::claim: on_due(static_cast<claim_state&>(top), now, renewals); break;
         }
     }
     // Those that are nearly due go along. The queue is ordered, so they stand at its front.
-    while (!renewals.empty() && !agenda_.empty()) {
-        auto& top = *agenda_.top();
-        if (top.what != timed::kind::tenure) break;
-        auto& it = static_cast<tenure&>(top);
-        bool const keeping = it.at() == claim_phase::held || it.at() == claim_phase::waiting;
-        if (!keeping || it.asking || it.due != it.renew_at ||
-            it.renew_at - it.on->renew_every / batch_window > now)
+    while (!renewals.empty() && !timers_.empty()) {
+        auto& top = *timers_.top();
+        if (top.what != timed::kind::claim) break;
+        auto& claim = static_cast<claim_state&>(top);
+        bool const keeping = claim.at() == claim_phase::held || claim.at() == claim_phase::waiting;
+        if (!keeping || claim.asking || claim.due != claim.renew_at ||
+            claim.renew_at - claim.terms->renew_every / batch_window > now)
             break;
-        renewals.push_back(&it);
-        it.asking = true;
-        it.answer_by = base::never;  // set when it is sent, in a moment
-        reschedule(it);
+        renewals.push_back(&claim);
+        claim.asking = true;
+        claim.answer_by = base::never;  // set when it is sent, in a moment
+        reschedule(claim);
     }
     if (!renewals.empty()) send_renewals(renewals, now);
 }
 
-void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewals) {
+void engine::on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals) {
     using phase = claim_phase;
-    if (it.at() == phase::parked) {
-        auto const what = unpark(it);
-        if (what == lane_state::gone) return;
-        if (what == lane_state::free) return settle(it, now);
+    if (claim.at() == phase::parked) {
+        auto const what = unpark(claim);
+        if (what == parked_state::gone) return;
+        if (what == parked_state::free) return settle(claim, now);
     }
-    if (it.at() == phase::held && now >= it.lost_at())
-        return lose(it, "no renewal was confirmed before the deadline", now);
-    if (it.at() == phase::held && it.user != nullptr && it.on->max_hold &&
-        now >= base::after(it.user->granted(), *it.on->max_hold))
-        return lose(it, "it was held for the longest time allowed (max_hold)", now);
-    if ((it.at() == phase::over || it.at() == phase::ending) && now >= it.surely_over) {
-        tell_release(it, release_outcome::unknown);
-        return destroy(it);
+    if (claim.at() == phase::held && now >= claim.lost_at())
+        return lose(claim, "no renewal was confirmed before the deadline", now);
+    if (claim.at() == phase::held && claim.hold != nullptr && claim.terms->max_hold &&
+        now >= base::after(claim.hold->granted(), *claim.terms->max_hold))
+        return lose(claim, "it was held for the longest time allowed (max_hold)", now);
+    if ((claim.at() == phase::over || claim.at() == phase::ending) && now >= claim.surely_over) {
+        tell_release(claim, release_outcome::unknown);
+        return destroy(claim);
     }
-    if (now >= patience_end(it)) return fail_impatient(it, now);
-    if (it.asking && now >= it.answer_by) {
-        it.asking = false;
+    if (now >= patience_end(claim)) return fail_impatient(claim, now);
+    if (claim.asking && now >= claim.answer_by) {
+        claim.asking = false;
         ++metrics_.requests_failed;
-        auto silence = it.last_error();  // what is known to be wrong says more
+        auto silence = claim.last_error();  // what is known to be wrong says more
         if (!silence) silence = {errc::store_unavailable, "the store did not answer in time"};
-        if (it.at() == phase::submitting) return on_submit_failure(it, silence, now);
-        if (it.at() == phase::ending) return on_settle_failure(it, silence, now);
-        return on_renewal_failure(it, silence, now);
+        if (claim.at() == phase::submitting) return on_submit_failure(claim, silence, now);
+        if (claim.at() == phase::ending) return on_settle_failure(claim, silence, now);
+        return on_renewal_failure(claim, silence, now);
     }
-    if (it.at() == phase::ending) return send_settle(it, now);
+    if (claim.at() == phase::ending) return send_settle(claim, now);
     bool const by_store =
-        it.at() != phase::submitting && (it.at() != phase::waiting || it.in_store_line);
-    if (!by_store) return submit(it, now);
-    it.attempting = it.at() == phase::waiting && now >= it.try_at;
-    it.try_at = base::never;
-    it.asking = true;
-    it.answer_by = base::never;  // set when it is sent, in a moment
-    reschedule(it);
-    renewals.push_back(&it);
+        claim.at() != phase::submitting && (claim.at() != phase::waiting || claim.in_store_line);
+    if (!by_store) return submit(claim, now);
+    claim.attempting = claim.at() == phase::waiting && now >= claim.try_at;
+    claim.try_at = base::never;
+    claim.asking = true;
+    claim.answer_by = base::never;  // set when it is sent, in a moment
+    reschedule(claim);
+    renewals.push_back(&claim);
 }
 
 std::chrono::nanoseconds engine::back_off(int failures, nanoseconds cap) {
@@ -206,17 +208,17 @@ void engine::dispatch(pending_request const& was, seam::reply const& answer, bas
     case purpose::hello: return on_clock(now);
     case purpose::watch: return;
     case purpose::look:
-        if (auto* const it = find(was.subject)) on_look(*it, answer, now);
+        if (auto* const claim = find(was.subject)) on_look(*claim, answer, now);
         return;
     case purpose::renew: return on_renewed(was, answer, now);
     case purpose::operation: return on_operation_reply(was, answer);
     case purpose::submit:
-        if (auto* const it = find(was.subject)) on_submit_reply(*it, was, answer, now);
+        if (auto* const claim = find(was.subject)) on_submit_reply(*claim, was, answer, now);
         return;
     case purpose::settle:
-        if (auto* const it = find(was.subject))
+        if (auto* const claim = find(was.subject))
             if (auto const* const ended = std::get_if<seam::settled>(&answer.body))
-                on_settled(*it, *ended, answer.now, now);
+                on_settled(*claim, *ended, answer.now, now);
         return;
     }
 }
@@ -227,23 +229,25 @@ void engine::on_failure(pending_request const& was, base::error const& error, ba
     case purpose::look: return;  // the next renewal looks again
     case purpose::hello: {
         for (auto const number : clock_.answered())
-            if (auto* const it = find(number); it != nullptr && it->at() == claim_phase::submitting)
-                on_submit_failure(*it, error, now);
+            if (auto* const claim = find(number);
+                claim != nullptr && claim->at() == claim_phase::submitting)
+                on_submit_failure(*claim, error, now);
         return;
     }
     case purpose::submit:
-        if (auto* const it = find(was.subject);
-            it != nullptr && it->at() == claim_phase::submitting)
-            on_submit_failure(*it, error, now);
+        if (auto* const claim = find(was.subject);
+            claim != nullptr && claim->at() == claim_phase::submitting)
+            on_submit_failure(*claim, error, now);
         return;
     case purpose::settle:
-        if (auto* const it = find(was.subject); it != nullptr && it->at() == claim_phase::ending)
-            on_settle_failure(*it, error, now);
+        if (auto* const claim = find(was.subject);
+            claim != nullptr && claim->at() == claim_phase::ending)
+            on_settle_failure(*claim, error, now);
         return;
     case purpose::renew:
         for (auto const& [number, lease] : was.batch)
-            if (auto* const it = find(number); it != nullptr && it->asking)
-                on_renewal_failure(*it, error, now);
+            if (auto* const claim = find(number); claim != nullptr && claim->asking)
+                on_renewal_failure(*claim, error, now);
         return;
     case purpose::operation:
         if (auto const found = operations_.find(was.subject); found != operations_.end()) {
@@ -259,19 +263,19 @@ void engine::on_failure(pending_request const& was, base::error const& error, ba
     }
 }
 
-tenure* engine::find(claim_number number) noexcept {
-    auto const found = tenures_.find(number);
-    return found == tenures_.end() ? nullptr : found->second;
+claim_state* engine::find(claim_number number) noexcept {
+    auto const found = claims_.find(number);
+    return found == claims_.end() ? nullptr : found->second;
 }
 
-void engine::destroy(tenure& it) {
-    agenda_.remove(it);
-    finish_renew_calls(it);
-    if (it.user != nullptr) it.user->held_by = nullptr;
-    if (it.of != nullptr && it.of->now == &it) it.of->now = nullptr;
-    bool const had_place = it.settles_in_window;
-    tenures_.erase(it.subject.id.number);
-    delete &it;
+void engine::destroy(claim_state& claim) {
+    timers_.remove(claim);
+    finish_renew_calls(claim);
+    if (claim.hold != nullptr) claim.hold->held_by = nullptr;
+    if (claim.queue != nullptr && claim.queue->current == &claim) claim.queue->current = nullptr;
+    bool const had_place = claim.settles_in_window;
+    claims_.erase(claim.subject.id.number);
+    delete &claim;
     if (!had_place) return;
     settlements_.leave();
     settle_next();

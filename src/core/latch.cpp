@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/cells.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast::core {
 
@@ -16,9 +16,9 @@ using std::chrono::milliseconds;
 constexpr std::size_t recent_kept = 32;
 constexpr std::chrono::seconds slow_poll{5};
 
-seam::swap change(latch_terms const& its, std::uint64_t version, latch_state const& to,
+seam::swap change(latch_terms const& terms, std::uint64_t version, latch_state const& to,
                   seam::claim_id operation) {
-    seam::swap out{its.key(), version, to.text()};
+    seam::swap out{terms.key(), version, to.text()};
     out.ttl = to.deleted     ? deleted_latch_kept
               : to.left == 0 ? finished_latch_kept
                              : open_latch_kept;
@@ -26,24 +26,24 @@ seam::swap change(latch_terms const& its, std::uint64_t version, latch_state con
     return out;
 }
 
-void check_agreement(latch_terms const& its, latch_state const& found) {
-    if (its.count && *its.count != found.declared)
+void check_agreement(latch_terms const& terms, latch_state const& found) {
+    if (terms.count && *terms.count != found.declared)
         base::raise(errc::limit_mismatch,
-                    "the latch '" + its.name + "' was declared with a count of " +
-                        std::to_string(found.declared) + ", not " + std::to_string(*its.count));
+                    "the latch '" + terms.name + "' was declared with a count of " +
+                        std::to_string(found.declared) + ", not " + std::to_string(*terms.count));
 }
 
 // What the cell says; nothing when there is no latch, or one that was deleted.
-std::optional<latch_state> found_in(latch_terms const& its, seam::cell const& cell) {
+std::optional<latch_state> found_in(latch_terms const& terms, seam::cell const& cell) {
     if (cell.version == 0) return std::nullopt;
-    auto found = latch_state::parse(cell.value, its.name);
+    auto found = latch_state::parse(cell.value, terms.name);
     if (found.deleted) return std::nullopt;
     return found;
 }
 
 // A new round, after whatever the cell has seen before.
-latch_state begin_round(latch_terms const& its, seam::cell const& cell, std::uint32_t count) {
-    auto out = cell.version == 0 ? latch_state{} : latch_state::parse(cell.value, its.name);
+latch_state begin_round(latch_terms const& terms, seam::cell const& cell, std::uint32_t count) {
+    auto out = cell.version == 0 ? latch_state{} : latch_state::parse(cell.value, terms.name);
     out.declared = count;
     out.left = count;
     ++out.round;
@@ -53,15 +53,15 @@ latch_state begin_round(latch_terms const& its, seam::cell const& cell, std::uin
 }
 
 // What the cell says, or would say once it is declared.
-latch_state state_of(latch_terms const& its, seam::cell const& cell) {
-    if (auto found = found_in(its, cell)) {
-        check_agreement(its, *found);
+latch_state state_of(latch_terms const& terms, seam::cell const& cell) {
+    if (auto found = found_in(terms, cell)) {
+        check_agreement(terms, *found);
         return *std::move(found);
     }
-    if (!its.count)
+    if (!terms.count)
         base::raise(errc::bad_option,
-                    "there is no latch '" + its.name + "'; declare it first, with its count");
-    return begin_round(its, cell, *its.count);
+                    "there is no latch '" + terms.name + "'; declare it first, with its count");
+    return begin_round(terms, cell, *terms.count);
 }
 
 void add_operation(latch_state& to, seam::claim_id operation) {
@@ -87,27 +87,27 @@ bool took_effect(latch_state const& found, latch_state const& sent, seam::claim_
 // Swaps the cell from what it says to what `next` makes of it, until that took effect. `next` returns nothing
 // when there is nothing to do.
 template <class Next>
-script change_latch(stage& on, latch_terms_ptr its, Next next) {
+task change_latch(task_context& on, latch_terms_ptr terms, Next next) {
     auto const operation = on.next_operation();
-    auto answer = co_await on.read(its->key());
-    auto cell = cell_in(answer, its->name);
+    auto answer = co_await on.read(terms->key());
+    auto cell = cell_in(answer, terms->name);
     while (auto state = next(cell)) {
         add_operation(*state, operation);
-        auto swap = change(*its, cell.version, *state, operation);
+        auto swap = change(*terms, cell.version, *state, operation);
         answer = co_await on.ask(std::move(swap));
         if (std::holds_alternative<seam::swapped>(answer)) co_return;
-        cell = cell_in(answer, its->name);
+        cell = cell_in(answer, terms->name);
         if (cell.version == 0) continue;
-        auto const found = latch_state::parse(cell.value, its->name);
+        auto const found = latch_state::parse(cell.value, terms->name);
         if (took_effect(found, *state, operation, on.sent_again())) co_return;
     }
 }
 
 // Whether a wait that began in round `waited` is over, with the round that it waited for.
-bool opened_before(latch_terms const& its, latch_state const& found, std::uint64_t waited) {
+bool opened_before(latch_terms const& terms, latch_state const& found, std::uint64_t waited) {
     if (found.round == waited && !found.deleted) return false;
     if (waited <= found.opened) return true;
-    base::raise(errc::lost, "the latch '" + its.name + "' was " +
+    base::raise(errc::lost, "the latch '" + terms.name + "' was " +
                                 (found.deleted ? "deleted" : "reset") + " while it was waited for");
 }
 
@@ -140,49 +140,50 @@ std::string latch_state::text() const {
     return out;
 }
 
-script count_down_latch(stage& on, latch_terms_ptr its, std::uint32_t n, std::uint32_t& left) {
+task count_down_latch(task_context& on, latch_terms_ptr terms, std::uint32_t n,
+                      std::uint32_t& left) {
     auto const operation = on.next_operation();
-    auto const key = its->key();
+    auto const key = terms->key();
     auto answer = co_await on.read(key);
-    auto cell = cell_in(answer, its->name);
+    auto cell = cell_in(answer, terms->name);
     for (;;) {
-        auto next = state_of(*its, cell);
+        auto next = state_of(*terms, cell);
         left = next.left;
-        if (found_in(*its, cell) && (n == 0 || next.left == 0)) co_return;
+        if (found_in(*terms, cell) && (n == 0 || next.left == 0)) co_return;
         next.left -= std::min(n, next.left);
         if (next.left == 0) next.opened = next.round;
         add_operation(next, operation);
-        auto swap = change(*its, cell.version, next, operation);
+        auto swap = change(*terms, cell.version, next, operation);
         swap.quiet = next.left > 0;  // nobody waits for a count that is not zero
         answer = co_await on.ask(std::move(swap));
         left = next.left;
         if (std::holds_alternative<seam::swapped>(answer)) co_return;
-        cell = cell_in(answer, its->name);
+        cell = cell_in(answer, terms->name);
         if (cell.version == 0) continue;
         // It may have taken effect in a round that is over: that is asked first.
-        auto const found = latch_state::parse(cell.value, its->name);
+        auto const found = latch_state::parse(cell.value, terms->name);
         left = found.left;
         if (took_effect(found, next, operation, on.sent_again())) co_return;
     }
 }
 
-script reset_latch(stage& on, latch_terms_ptr its, std::uint32_t count) {
-    return change_latch(on, its, [its, count](seam::cell const& cell) {
-        return std::optional{begin_round(*its, cell, count)};
+task reset_latch(task_context& on, latch_terms_ptr terms, std::uint32_t count) {
+    return change_latch(on, terms, [terms, count](seam::cell const& cell) {
+        return std::optional{begin_round(*terms, cell, count)};
     });
 }
 
-script delete_latch(stage& on, latch_terms_ptr its) {
-    return change_latch(on, its, [its](seam::cell const& cell) {
-        auto found = found_in(*its, cell);
+task delete_latch(task_context& on, latch_terms_ptr terms) {
+    return change_latch(on, terms, [terms](seam::cell const& cell) {
+        auto found = found_in(*terms, cell);
         if (found) found->deleted = true;
         return found;
     });
 }
 
-script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait) {
+task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, bool wait) {
     finished = false;
-    auto const key = its->key();
+    auto const key = terms->key();
     auto touched = on.now();
     std::uint64_t round = 0;  // that is waited for; 0 before there is one
     bool in_time = true;
@@ -199,26 +200,26 @@ script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait)
             co_return;  // the store has said that it is not finished, and the time is over
         }
         answered = true;
-        auto const cell = cell_in(answer, its->name);
+        auto const cell = cell_in(answer, terms->name);
         if (cell.version == 0) {
             round = 0;  // forgotten, and nobody knows how it ended: the wait is for the next one
         } else if (round != 0) {
-            finished = opened_before(*its, latch_state::parse(cell.value, its->name), round);
+            finished = opened_before(*terms, latch_state::parse(cell.value, terms->name), round);
             if (finished) co_return;
         }
-        bool const declared = found_in(*its, cell).has_value();
-        if (declared || its->count) {
-            auto const state = state_of(*its, cell);
+        bool const declared = found_in(*terms, cell).has_value();
+        if (declared || terms->count) {
+            auto const state = state_of(*terms, cell);
             finished = state.left == 0;
             if (finished) co_return;
             if (declared) round = state.round;
             // It is declared by the first who needs it, and lives as long as somebody waits.
             if (!declared || on.now() - touched > open_latch_kept / 4) {
-                auto swap = change(*its, cell.version, state, on.next_operation());
+                auto swap = change(*terms, cell.version, state, on.next_operation());
                 swap.quiet = true;
                 answer = co_await on.ask(std::move(swap));
                 if (!std::holds_alternative<seam::swapped>(answer)) {
-                    (void)cell_in(answer, its->name);  // throws when the name is of another kind
+                    (void)cell_in(answer, terms->name);  // throws when the name is of another kind
                     continue;
                 }
                 touched = on.now();

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/script.hpp"
+#include "core/task.hpp"
 #include "seam/request.hpp"
 
 namespace holdfast::core {
@@ -45,20 +45,21 @@ inline constexpr std::chrono::minutes deleted_latch_kept{1};
 
 /// Declares the latch where it is new, and counts down by `n` (0: only looks). `left` is what is
 /// left then. Throws `limit_mismatch` when another count was declared.
-script count_down_latch(stage& on, latch_terms_ptr its, std::uint32_t n, std::uint32_t& left);
+task count_down_latch(task_context& on, latch_terms_ptr terms, std::uint32_t n,
+                      std::uint32_t& left);
 
 /// Begins a new round with this count, whatever there was before, and declares the latch where it is new. The
 /// count of the terms does not matter.
-script reset_latch(stage& on, latch_terms_ptr its, std::uint32_t count);
+task reset_latch(task_context& on, latch_terms_ptr terms, std::uint32_t count);
 
 /// Deletes the latch, if there is one.
-script delete_latch(stage& on, latch_terms_ptr its);
+task delete_latch(task_context& on, latch_terms_ptr terms);
 
 /// A wait is for the round in which it begins. One whose round was reset or deleted throws `lost`, unless that round
 /// had come to its end before.
 ///
 /// Waits until nothing is left; `finished` says whether it came before the caller's deadline. Without
 /// `wait` it only looks, and a latch that nobody has declared is not finished.
-script wait_for_latch(stage& on, latch_terms_ptr its, bool& finished, bool wait = true);
+task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, bool wait = true);
 
 }  // namespace holdfast::core

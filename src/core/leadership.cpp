@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast::core {
 
@@ -25,8 +25,8 @@ std::optional<leader_info> leader_in(seam::page const& page) {
     return std::nullopt;
 }
 
-script observe_leader(stage& on, std::string name,
-                      std::function<void(std::optional<leader_info> const&)> hear) {
+task observe_leader(task_context& on, std::string name,
+                    std::function<void(std::optional<leader_info> const&)> hear) {
     seam::cell_key const key{lock_kind::election, name, seam::holders_part};
     std::optional<std::optional<leader_info>> told;
     for (;;) {

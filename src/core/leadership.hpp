@@ -7,7 +7,7 @@
 
 #include <holdfast/election.hpp>
 
-#include "core/script.hpp"
+#include "core/task.hpp"
 #include "seam/reply.hpp"
 
 namespace holdfast::core {
@@ -17,7 +17,7 @@ namespace holdfast::core {
 
 /// Tells `hear` who leads: at once, and after every change, in order, until it is stopped. A store
 /// that cannot be asked is asked again later.
-script observe_leader(stage& on, std::string name,
-                      std::function<void(std::optional<leader_info> const&)> hear);
+task observe_leader(task_context& on, std::string name,
+                    std::function<void(std::optional<leader_info> const&)> hear);
 
 }  // namespace holdfast::core

@@ -28,16 +28,16 @@ void require_delay(milliseconds delay, char const* what) {
 policy fixed(milliseconds delay, int max) {
     require_delay(delay, "the delay");
     if (max < 1) base::raise(errc::bad_option, "a retry policy must allow at least one attempt");
-    return [delay, max](attempt const& it) {
-        return it.number < max ? std::optional{delay} : std::nullopt;
+    return [delay, max](attempt const& so_far) {
+        return so_far.number < max ? std::optional{delay} : std::nullopt;
     };
 }
 
 policy exponential(milliseconds first, milliseconds cap) {
     require_delay(first, "the first delay");
     require_delay(cap - first, "the cap minus the first delay");
-    return [first, cap](attempt const& it) -> std::optional<milliseconds> {
-        auto const doublings = std::clamp(it.number - 1, 0, 30);
+    return [first, cap](attempt const& so_far) -> std::optional<milliseconds> {
+        auto const doublings = std::clamp(so_far.number - 1, 0, 30);
         return first.count() > (cap.count() >> doublings)
                    ? cap
                    : milliseconds{first.count() << doublings};

@@ -33,8 +33,8 @@ struct terms {
                renew;
     }
 
-    /// Whether two synchronizers of one name may use one line.
-    [[nodiscard]] bool same_line(terms const& other) const noexcept {
+    /// Whether two synchronizers of one name may use one queue.
+    [[nodiscard]] bool same_queue(terms const& other) const noexcept {
         return !spec->joins && spec->owner == other.spec->owner && spec->name == other.spec->name &&
                spec->kind == other.spec->kind && spec->lease == other.spec->lease &&
                spec->label == other.spec->label && renew == other.renew &&

@@ -95,8 +95,8 @@ std::vector<deadlock_step> find_cycle(std::vector<lock_info> const& names, std::
 
 bool is_youngest(std::vector<deadlock_step> const& cycle, std::string_view id) {
     if (cycle.empty()) return false;
-    auto const age = [](deadlock_step const& it) {
-        return std::pair{it.waiter.arrival, it.waiter.id};
+    auto const age = [](deadlock_step const& step) {
+        return std::pair{step.waiter.arrival, step.waiter.id};
     };
     return std::ranges::max_element(cycle, {}, age)->waiter.id == id;
 }

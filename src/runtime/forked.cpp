@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "core/words.hpp"
+#include "core/hold_mutexes.hpp"
 
 namespace holdfast::runtime {
 
@@ -23,8 +23,8 @@ struct registry {
 };
 
 registry& all() {
-    static auto& it = *new registry;
-    return it;
+    static auto& instance = *new registry;
+    return instance;
 }
 
 void install_once() {
@@ -32,7 +32,7 @@ void install_once() {
         ::pthread_atfork([] { all().mutex.lock(); }, [] { all().mutex.unlock(); },
                          [] {
                              generation.fetch_add(1, std::memory_order_relaxed);
-                             core::renew_words_in_child();
+                             core::renew_hold_mutexes_in_child();
                              for (auto* const store : all().stores)
                                  store->abandon_in_child();
                              all().stores.clear();

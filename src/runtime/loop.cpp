@@ -18,7 +18,7 @@ using base::boot_clock;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// How long the courier leaves the driver's seat to callers, who come back again and again.
+// How long the I/O thread leaves the driver role to callers, who come back again and again.
 constexpr milliseconds linger{5};
 
 }  // namespace
@@ -96,7 +96,7 @@ void loop::leave_rest(guard& held) {
     if (prompt_) return send_all(held);
     if (!waiters_.empty()) return wake(waiters_.front());
     try_to_start_threads();
-    wake_courier();
+    wake_io_thread();
 }
 
 void loop::pump_instantly(base::instant now) {
@@ -124,10 +124,10 @@ std::optional<milliseconds> loop::ask_policy(core::engine::question const& what)
 // What is for the user goes to the notifier.
 void loop::hand_out() {
     auto& todo = engine_.todo;
-    std::vector<notifier::task> losses;  // first: what comes after may be somebody else's grant
+    std::vector<notifier::job> losses;  // first: what comes after may be somebody else's grant
     for (auto& grant : todo.losses)
         losses.push_back([grant = std::move(grant)] { grant->announce_loss(); });
-    if (!losses.empty()) herald_.post(losses);
+    if (!losses.empty()) loss_notifier_.post(losses);
     for (auto& question : todo.questions) {
         post([this, question = std::move(question)] {
             auto const delay = ask_policy(question);
@@ -143,17 +143,17 @@ void loop::hand_out() {
     todo.losses.clear();
     todo.questions.clear();
     todo.warnings.clear();
-    if (!posts_.empty()) notifier_.post(posts_);
+    if (!jobs_.empty()) notifier_.post(jobs_);
 }
 
-// After the engine was fed: hand out what is for the user, and see that the timekeeper wakes in time.
+// After the engine was fed: hand out what is for the user, and see that the timer thread wakes in time.
 void loop::after_event(guard&) {
     hand_out();
     if (closer_ != nullptr && engine_.idle()) wake(*closer_);
     auto const due = engine_.next_due();
     if (due >= wake_at_ || stopping_) return;  // who stops joins the threads without the lock
     try_to_start_threads();
-    if (!timekeeper_.joinable()) return;
+    if (!timer_thread_.joinable()) return;
     wake_at_ = due;
     time_alarm_.ring();
 }
@@ -167,8 +167,8 @@ void loop::wait(guard& held, waiter& self, base::instant until) {
         drive(held, &self.driving, until);
         return;
     }
-    if (courier_drives_ && !seat_wanted_) {
-        seat_wanted_ = true;
+    if (io_thread_drives_ && !driver_role_wanted_) {
+        driver_role_wanted_ = true;
         store_->interrupt();
     }
     after_event(held);
@@ -181,7 +181,7 @@ void loop::wait(guard& held, waiter& self, base::instant until) {
     waiters_.erase(waiters_.iterator_to(self));
 }
 
-// Drives the store once, with the lock given up meanwhile; then offers the seat to the next.
+// Drives the store once, with the lock given up meanwhile; then offers the driver role to the next.
 void loop::drive(guard& held, bool* driving, base::instant until) {
     driven_ = true;
     if (driving != nullptr) *driving = true;
@@ -190,24 +190,24 @@ void loop::drive(guard& held, bool* driving, base::instant until) {
     held.lock();
     driven_ = false;
     if (driving != nullptr) *driving = false;
-    if (stopping_) seat_left_.notify_all();
+    if (stopping_) driver_left_.notify_all();
     after_event(held);
-    pass_seat();
+    pass_driver_role();
 }
 
-// Somebody must drive as long as notices may come: the next waiter, else the courier in a while.
-void loop::pass_seat() noexcept {
+// Somebody must drive as long as notices may come: the next waiter, else the I/O thread in a while.
+void loop::pass_driver_role() noexcept {
     if (driven_) return;
     if (!waiters_.empty()) wake(waiters_.front());
-    if (!courier_drives_) vacate();  // also where the woken one gets no time to run
+    if (!io_thread_drives_) leave_driver_role();  // also where the woken one gets no time to run
 }
 
-// The courier's alarm is moved rather than the courier woken, and not at every turn.
-void loop::vacate() noexcept {
-    vacated_ = boot_clock::now();
-    if (courier_wakes_ >= vacated_ + linger) return;
-    courier_wakes_ = vacated_ + 2 * linger;
-    courier_alarm_.set(courier_wakes_);
+// The I/O thread's alarm is moved rather than the I/O thread woken, and not at every turn.
+void loop::leave_driver_role() noexcept {
+    driver_left_at_ = boot_clock::now();
+    if (io_thread_wakes_ >= driver_left_at_ + linger) return;
+    io_thread_wakes_ = driver_left_at_ + 2 * linger;
+    io_alarm_.set(io_thread_wakes_);
 }
 
 void loop::wake(waiter& whom) noexcept {
@@ -218,11 +218,11 @@ void loop::wake(waiter& whom) noexcept {
     }
 }
 
-void loop::wake_courier() noexcept {
-    if (courier_drives_) {
+void loop::wake_io_thread() noexcept {
+    if (io_thread_drives_) {
         store_->interrupt();
     } else {
-        courier_alarm_.ring();
+        io_alarm_.ring();
     }
 }
 
@@ -243,9 +243,9 @@ void loop::on_notice(seam::notice what) {
 // --- threads -----------------------------------------------------------------------------------
 
 void loop::start_threads() {
-    if (stopping_ || courier_.joinable()) return;
-    if (!timekeeper_.joinable()) timekeeper_ = start_quietly([this] { keep_time(); });
-    courier_ = start_quietly([this] { carry(); });
+    if (stopping_ || io_thread_.joinable()) return;
+    if (!timer_thread_.joinable()) timer_thread_ = start_quietly([this] { run_timer_thread(); });
+    io_thread_ = start_quietly([this] { run_io_thread(); });
 }
 
 // For what has begun already. Whatever happens next tries again.
@@ -255,7 +255,7 @@ void loop::try_to_start_threads() noexcept {
     } catch (std::system_error const&) {}
 }
 
-void loop::keep_time() {
+void loop::run_timer_thread() {
     guard held{mutex_};
     while (!stopping_) {
         auto const now = boot_clock::now();
@@ -263,7 +263,7 @@ void loop::keep_time() {
         if (instant_) pump_instantly(now);
         hand_out();
         if (closer_ != nullptr && engine_.idle()) wake(*closer_);
-        if (!engine_.todo.requests.empty()) wake_courier();
+        if (!engine_.todo.requests.empty()) wake_io_thread();
         auto const until = wake_at_ = engine_.next_due();
         held.unlock();
         time_alarm_.wait(until);
@@ -271,24 +271,24 @@ void loop::keep_time() {
     }
 }
 
-void loop::carry() {
+void loop::run_io_thread() {
     guard held{mutex_};
     while (!stopping_) {
         pump(held, nullptr);
         after_event(held);
         if (stopping_) break;
-        bool const wanted = std::exchange(seat_wanted_, false) && !waiters_.empty();
-        if (wanted || driven_ || boot_clock::now() < vacated_ + linger) {
-            // Whoever leaves the seat sets the alarm.
+        bool const wanted = std::exchange(driver_role_wanted_, false) && !waiters_.empty();
+        if (wanted || driven_ || boot_clock::now() < driver_left_at_ + linger) {
+            // Whoever leaves the driver role sets the alarm.
             held.unlock();
-            courier_alarm_.wait();
+            io_alarm_.wait();
             held.lock();
             continue;
         }
         if (!engine_.todo.requests.empty() && !sending_) continue;
-        courier_drives_ = true;
+        io_thread_drives_ = true;
         drive(held, nullptr, base::never);
-        courier_drives_ = false;
+        io_thread_drives_ = false;
     }
 }
 
@@ -310,12 +310,12 @@ void loop::close(nanoseconds patience) noexcept {
         stopping_ = true;
         store_->interrupt();
         time_alarm_.ring();
-        courier_alarm_.ring();
+        io_alarm_.ring();
     }
-    if (timekeeper_.joinable()) timekeeper_.join();
-    if (courier_.joinable()) courier_.join();
-    await_empty_seat(end);
-    herald_.stop();
+    if (timer_thread_.joinable()) timer_thread_.join();
+    if (io_thread_.joinable()) io_thread_.join();
+    await_no_driver(end);
+    loss_notifier_.stop();
     notifier_.stop();
     fork_watch_.reset();
     store_->shut();
@@ -323,11 +323,11 @@ void loop::close(nanoseconds patience) noexcept {
 
 // A caller whose call has ended may still be on its way out of the store, which must not be shut under
 // it. What cleans up behind a caller has a deadline of its own, for which nobody waits here.
-void loop::await_empty_seat(base::instant end) {
+void loop::await_no_driver(base::instant end) {
     guard held{mutex_};
     constexpr std::chrono::seconds a_moment{1};  // also when the patience is used up
-    seat_left_.wait_for(held, std::max<nanoseconds>(end - boot_clock::now(), a_moment),
-                        [this] { return !driven_; });
+    driver_left_.wait_for(held, std::max<nanoseconds>(end - boot_clock::now(), a_moment),
+                          [this] { return !driven_; });
 }
 
 }  // namespace holdfast::runtime

@@ -66,7 +66,7 @@ void loop::finish(guard& held, core::acquire_call& call, waiter& self) {
     after_event(held);
 }
 
-void loop::run(core::script_call& call, waiter& self, std::stop_token const& stop) {
+void loop::run(core::task_call& call, waiter& self, std::stop_token const& stop) {
     stop_watch const listening{*this, self, stop};
     guard held{mutex_};
     start_threads();
@@ -78,7 +78,7 @@ void loop::run(core::script_call& call, waiter& self, std::stop_token const& sto
     after_event(held);
 }
 
-void loop::begin(core::script_call& call) {
+void loop::begin(core::task_call& call) {
     guard held{mutex_};
     start_threads();
     auto const now = boot_clock::now();
@@ -88,7 +88,7 @@ void loop::begin(core::script_call& call) {
     after_event(held);
 }
 
-void loop::stop(core::script_call& call) {
+void loop::stop(core::task_call& call) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.stop(call, now);
@@ -135,14 +135,14 @@ void loop::run_later(seam::request what, nanoseconds patience) {
     guard held{mutex_};
     start_threads();
     auto const now = boot_clock::now();
-    auto* const it = new unattended{*this, std::move(what)};
-    it->call.deadline = base::after(now, patience);
-    engine_.begin(it->call, now);
+    auto* const request = new unattended{*this, std::move(what)};
+    request->call.deadline = base::after(now, patience);
+    engine_.begin(request->call, now);
     send_in_background(held, now);
     after_event(held);
 }
 
-release_outcome loop::release(std::shared_ptr<core::grant> const& held_grant,
+release_outcome loop::release(std::shared_ptr<core::hold_state> const& held_grant,
                               nanoseconds patience) {
     waiter self{*this};
     core::release_call call{self};
@@ -157,7 +157,7 @@ release_outcome loop::release(std::shared_ptr<core::grant> const& held_grant,
     return outcome;
 }
 
-void loop::release_later(std::shared_ptr<core::grant> const& held_grant) noexcept {
+void loop::release_later(std::shared_ptr<core::hold_state> const& held_grant) noexcept {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.release(held_grant, now);
@@ -165,7 +165,7 @@ void loop::release_later(std::shared_ptr<core::grant> const& held_grant) noexcep
     after_event(held);
 }
 
-void loop::consume_later(std::shared_ptr<core::grant> const& held_grant) noexcept {
+void loop::consume_later(std::shared_ptr<core::hold_state> const& held_grant) noexcept {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.consume(held_grant, now);
@@ -173,23 +173,24 @@ void loop::consume_later(std::shared_ptr<core::grant> const& held_grant) noexcep
     after_event(held);
 }
 
-void loop::release_lane(core::line& its, std::uint64_t generation) noexcept {
+void loop::release_biased(core::wait_queue& queue, std::uint64_t generation) noexcept {
     guard held{mutex_};
     auto const now = boot_clock::now();
-    engine_.release(its, generation, now);
+    engine_.release(queue, generation, now);
     send_in_background(held, now);
     after_event(held);
 }
 
-void loop::abandon_lane(core::line& its) noexcept {
+void loop::abandon_parked(core::wait_queue& queue) noexcept {
     guard held{mutex_};
     auto const now = boot_clock::now();
-    engine_.abandon_lane(its, now);
+    engine_.abandon_parked(queue, now);
     send_in_background(held, now);
     after_event(held);
 }
 
-void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::release_call& call) {
+void loop::begin_release(std::shared_ptr<core::hold_state> const& held_grant,
+                         core::release_call& call) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     engine_.release(held_grant, now, &call);
@@ -202,8 +203,8 @@ void loop::begin_release(std::shared_ptr<core::grant> const& held_grant, core::r
 void loop::want_driver() {
     try_to_start_threads();
     if (driven_) return;
-    vacated_ = base::instant::min();
-    courier_alarm_.ring();
+    driver_left_at_ = base::instant::min();
+    io_alarm_.ring();
 }
 
 // For requests that nobody waits for: the calling thread must not wait for the store either.
@@ -212,10 +213,11 @@ void loop::send_in_background(guard& held, base::instant now) {
     if (engine_.todo.requests.empty() || sending_) return;
     try_to_start_threads();  // somebody must read the answer
     if (prompt_) return send_all(held);
-    wake_courier();
+    wake_io_thread();
 }
 
-void loop::renew(core::grant& held_grant, std::optional<milliseconds> lease, nanoseconds patience) {
+void loop::renew(core::hold_state& held_grant, std::optional<milliseconds> lease,
+                 nanoseconds patience) {
     waiter self{*this};
     core::renew_call call{self};
     guard held{mutex_};
@@ -226,7 +228,7 @@ void loop::renew(core::grant& held_grant, std::optional<milliseconds> lease, nan
     after_event(held);
 }
 
-std::optional<seam::convert> loop::weaken(core::grant& held_grant, core::terms_ptr to) {
+std::optional<seam::convert> loop::weaken(core::hold_state& held_grant, core::terms_ptr to) {
     guard held{mutex_};
     auto const now = boot_clock::now();
     auto request = engine_.weaken(held_grant, std::move(to), now);
@@ -253,8 +255,8 @@ void loop::withdraw(core::acquire_call& call) {
     after_event(held);
 }
 
-void loop::post_at_once(notifier::task what) {
-    std::vector<notifier::task> one;
+void loop::post_at_once(notifier::job what) {
+    std::vector<notifier::job> one;
     one.push_back(std::move(what));
     notifier_.post(one);
 }

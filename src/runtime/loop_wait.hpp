@@ -19,19 +19,19 @@ void loop::wait_until_done(guard& held, waiter& self, base::instant until, Step 
         }
     }
     leave_rest(held);
-    pass_seat();  // it may have been woken to take the seat, and does not need it
+    pass_driver_role();  // it may have been woken to take the driver role, and does not need it
 }
 
 /// Tells a waiter of a stop, between two of its steps. Made and destroyed without the loop's lock, which
 /// the callback takes: it may run at once, and its end is waited for.
 class loop::stop_watch {
 public:
-    stop_watch(loop& its, waiter& self, std::stop_token const& stop) {
+    stop_watch(loop& where, waiter& self, std::stop_token const& stop) {
         if (!stop.stop_possible()) return;
-        callback_.emplace(stop, [&its, &self] {
-            std::lock_guard const held{its.mutex_};
+        callback_.emplace(stop, [&where, &self] {
+            std::lock_guard const held{where.mutex_};
             self.stopped = true;
-            its.wake(self);
+            where.wake(self);
         });
     }
 

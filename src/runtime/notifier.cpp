@@ -11,13 +11,13 @@ namespace holdfast::runtime {
 
 notifier::~notifier() { stop(); }
 
-void notifier::post(std::vector<task>& what) {
-    std::vector<task> refused;  // ends last, without a lock: what it holds may take one
+void notifier::post(std::vector<job>& what) {
+    std::vector<job> refused;  // ends last, without a lock: what it holds may take one
     std::lock_guard const starting{thread_mutex_};
     {
         std::lock_guard const guard{state_->mutex};
         if (state_->ended || state_->dropped) return refused.swap(what);
-        std::ranges::move(what, std::back_inserter(state_->tasks));
+        std::ranges::move(what, std::back_inserter(state_->jobs));
         what.clear();
     }
     if (!thread_.joinable() && !stopped_) {
@@ -30,16 +30,16 @@ void notifier::post(std::vector<task>& what) {
 }
 
 void notifier::run(state& with) {
-    std::vector<task> mine;
+    std::vector<job> mine;
     for (;;) {
         {
             std::unique_lock guard{with.mutex};
-            with.changed.wait(guard, [&] { return with.stopping || !with.tasks.empty(); });
-            if (with.tasks.empty()) {
+            with.changed.wait(guard, [&] { return with.stopping || !with.jobs.empty(); });
+            if (with.jobs.empty()) {
                 with.ended = true;
                 return;
             }
-            mine.swap(with.tasks);
+            mine.swap(with.jobs);
         }
         for (auto& next : mine) {
             if (with.dropped) break;
@@ -68,9 +68,9 @@ void notifier::stop() noexcept {
     if (mine.get_id() == std::this_thread::get_id()) {
         // A task ends its own client. What is behind it in the queue may need that client.
         state_->dropped = true;
-        std::vector<task> dropped;
+        std::vector<job> dropped;
         std::lock_guard const guard{state_->mutex};
-        dropped.swap(state_->tasks);
+        dropped.swap(state_->jobs);
         mine.detach();
     } else {
         mine.join();

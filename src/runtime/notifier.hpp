@@ -17,13 +17,13 @@ namespace holdfast::runtime {
 /// Thread-safety: all members may be called from any thread at once, also from a task.
 class notifier {
 public:
-    using task = std::function<void()>;
+    using job = std::function<void()>;
 
     ~notifier();
 
     /// Takes all of them at once, so that the thread is woken once; leaves `what` empty. They wait while
     /// the system has no thread to give.
-    void post(std::vector<task>& what);
+    void post(std::vector<job>& what);
 
     /// Runs what was posted, and what that posts, then ends the thread. Called from a task it drops
     /// the rest instead.
@@ -34,7 +34,7 @@ private:
     struct state {
         std::mutex mutex;
         std::condition_variable changed;
-        std::vector<task> tasks;
+        std::vector<job> jobs;
         bool stopping{false};
         bool ended{false};                 ///< nobody runs tasks any more
         std::atomic<bool> dropped{false};  ///< what has not begun is not wanted any more

@@ -35,7 +35,7 @@ struct changed {
 /// watches forgotten: the client asks again for all of them.
 struct session_changed {
     enum class state { in_doubt, lost, restored };
-    state now{};
+    state became{};
     std::string why{};
 };
 

@@ -66,7 +66,7 @@ struct renewal {
         waiting,  ///< still in the line
         gone,     ///< neither: expired, evicted, or the store began anew
     };
-    status now{status::gone};
+    status found{status::gone};
     grant held{};  ///< of an alive claim: also tells a waiter that it was granted meanwhile
     std::chrono::milliseconds blocked_for{0};  ///< of a waiting claim, as in `queued`
 };
@@ -97,7 +97,7 @@ struct swapped {
 
 /// The cell had another version, or the guard did not hold: as it is now.
 struct conflict {
-    cell now{};
+    cell current{};
     bool guard_failed{false};
 };
 

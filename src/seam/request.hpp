@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "seam/claim.hpp"
-#include "seam/leash.hpp"
+#include "seam/revocation_word.hpp"
 
 namespace holdfast::seam {
 
@@ -34,10 +34,11 @@ struct hello {};
 /// Wants all of the claims or none. -> granted | queued | refused
 struct submit {
     claim_list claims;
-    bool queue{false};                ///< join the line where they are busy; only with one claim
-    store_time not_after{};           ///< takes no effect later than this: it was given up by then
-    std::shared_ptr<leash> tether{};  ///< for a store that `parks`; the others do not look at it
-    std::uint64_t generation{0};      ///< of the tether
+    bool queue{false};       ///< join the line where they are busy; only with one claim
+    store_time not_after{};  ///< takes no effect later than this: it was given up by then
+    std::shared_ptr<revocation_word>
+        revocation{};             ///< for a store that `parks`; the others do not look at it
+    std::uint64_t generation{0};  ///< of the revocation word
 };
 
 /// Ends claims, held or waiting, whoever was first. -> settled
@@ -46,7 +47,7 @@ struct settle {
     std::chrono::milliseconds keep_for{0};  ///< the name stays taken this much longer
     /// When later than now, the store refuses these claims until then: a copy of their submit may
     /// still be under way.
-    store_time bar_until{};
+    store_time tombstone_until{};
     /// Of a held permit: it is used up, so the current limit sinks with it.
     bool consume{false};
 };

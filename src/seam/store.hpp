@@ -23,7 +23,7 @@ struct capabilities {
     bool hand_over{true};  ///< a release grants the next live waiter and tells it
     bool instant{false};   ///< `send` answers at once, never blocks, and may be called under a lock
     bool prompt{false};    ///< `send` leaves the request to the system or a buffer and never blocks
-    bool parks{false};     ///< it knows leashes: a claim that is put aside counts as free
+    bool parks{false};     ///< it knows revocation words: a claim that is put aside counts as free
     bool push{true};       ///< notices arrive without being asked for
     bool per_claim_lease{true};  ///< else leases end with the session
     bool atomic_multi{true};     ///< a submit of several claims is all or nothing

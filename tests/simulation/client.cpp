@@ -85,7 +85,7 @@ void client::learn(seam::request_id id, seam::reply const& reply) {
         contended_.try_emplace(claims.front(), granted->grants.front().contended);
     } else if (auto const* const renewed = std::get_if<seam::renewed>(&reply.body)) {
         for (std::size_t i = 0; i < claims.size() && i < renewed->items.size(); ++i)
-            if (renewed->items[i].now == seam::renewal::status::alive)
+            if (renewed->items[i].found == seam::renewal::status::alive)
                 contended_[claims[i]] = renewed->items[i].held.contended;
     }
 }
@@ -95,11 +95,11 @@ bool client::knows_contended(seam::claim_id id) const {
     return found != contended_.end() && found->second;
 }
 
-std::shared_ptr<core::line> client::line_for(core::terms_ptr const& terms) {
-    if (!terms->sharable()) return std::make_shared<core::line>(terms);
-    for (auto const& it : lines_)
-        if (it->on->same_line(*terms)) return it;
-    return lines_.emplace_back(std::make_shared<core::line>(terms, world_.plan.in_process));
+std::shared_ptr<core::wait_queue> client::queue_for(core::terms_ptr const& terms) {
+    if (!terms->sharable()) return std::make_shared<core::wait_queue>(terms);
+    for (auto const& each : lines_)
+        if (each->terms->same_queue(*terms)) return each;
+    return lines_.emplace_back(std::make_shared<core::wait_queue>(terms, world_.plan.in_process));
 }
 
 void client::remember(core::engine::outgoing const& out) {
@@ -194,18 +194,18 @@ void client::kill() {
     world_.note([&] { return world_.name_of(*this) + " is killed"; });
     alive_ = false;
     backlog_.clear();
-    for (auto const& it : users)
-        it->vanish();
-    for (auto const& it : parties)
-        it->vanish();
+    for (auto const& each : users)
+        each->vanish();
+    for (auto const& each : parties)
+        each->vanish();
 }
 
 void client::close() {
     closed_ = true;
-    for (auto const& it : users)
-        it->retire();
-    for (auto const& it : parties)
-        it->retire();
+    for (auto const& each : users)
+        each->retire();
+    for (auto const& each : parties)
+        each->retire();
     engine_->close(now());
 }
 

@@ -44,7 +44,7 @@ public:
     void hear(seam::notice const& what);
 
     /// The line for these terms: shared where threads may pass the hold to each other.
-    [[nodiscard]] std::shared_ptr<core::line> line_for(core::terms_ptr const& terms);
+    [[nodiscard]] std::shared_ptr<core::wait_queue> queue_for(core::terms_ptr const& terms);
 
     /// Its clock runs at another rate from now on: outside the fault model when it is far off.
     void skew(std::int64_t drift);
@@ -75,7 +75,7 @@ private:
     drift_clock clock_;
     link net_;
     std::unique_ptr<core::engine> engine_;
-    std::vector<std::shared_ptr<core::line>> lines_;
+    std::vector<std::shared_ptr<core::wait_queue>> lines_;
     std::map<seam::request_id, std::vector<seam::claim_id>> asked_;
     std::map<seam::claim_id, bool> contended_;
     std::vector<std::function<void()>> backlog_;

@@ -1,4 +1,4 @@
-// A ledger that hands everything on to the books: a fault is one function put in its place.
+// A ledger that hands everything on to the ledger: a fault is one function put in its place.
 #pragma once
 
 #include <string>
@@ -35,8 +35,12 @@ public:
     void each_waiter(record& of, visitor const& visit) override { to_.each_waiter(of, visit); }
 
     seam::sequence next_sequence() override { return to_.next_sequence(); }
-    void bar(seam::claim_id id, seam::store_time until) override { to_.bar(id, until); }
-    bool barred(seam::claim_id id, seam::store_time now) override { return to_.barred(id, now); }
+    void put_tombstone(seam::claim_id id, seam::store_time until) override {
+        to_.put_tombstone(id, until);
+    }
+    bool has_tombstone(seam::claim_id id, seam::store_time now) override {
+        return to_.has_tombstone(id, now);
+    }
 
     cell_record* find_cell(seam::cell_key const& key) override { return to_.find_cell(key); }
     void put_cell(seam::cell_key const& key, cell_record value) override {

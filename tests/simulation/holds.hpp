@@ -8,7 +8,7 @@
 #include <holdfast/lease.hpp>
 
 #include "core/call.hpp"
-#include "core/grant.hpp"
+#include "core/hold_state.hpp"
 #include "core/terms.hpp"
 #include "seam/claim.hpp"
 #include "simulation/timeline.hpp"
@@ -55,7 +55,7 @@ struct local_hold {
     party* of{nullptr};  ///< instead of a user
     seam::claim_id claim{};
     core::terms_ptr terms{};
-    std::shared_ptr<core::grant> grant{};
+    std::shared_ptr<core::hold_state> grant{};
     moment given{};
     bool contended{false};  ///< the client knew that others wait when it was given
     bool told{false};       ///< the loss was announced

@@ -108,9 +108,9 @@ void inject(world& where) {
 void heal(world& where) {
     where.faults_on = false;
     where.store.wake();
-    for (auto const& it : where.clients) {
-        it->net().mend();
-        it->resume();
+    for (auto const& each : where.clients) {
+        each->net().mend();
+        each->resume();
     }
 }
 

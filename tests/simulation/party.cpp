@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <system_error>
 
-#include "core/script.hpp"
+#include "core/task.hpp"
 #include "simulation/client.hpp"
 #include "simulation/holds.hpp"
 
@@ -50,7 +50,7 @@ public:
         [[nodiscard]] bool well() const noexcept { return !error && !stopped; }
     };
 
-    errand(world& where, client& home, core::script_call::body what)
+    errand(world& where, client& home, core::task_call::body what)
         : world_{where}, home_{home}, call_{std::move(what), *this} {}
 
     /// `then` runs in the client's process, a little after the script has ended.
@@ -66,7 +66,7 @@ private:
 
     world& world_;
     client& home_;
-    core::script_call call_;
+    core::task_call call_;
     std::function<void(end const&)> then_{};
 };
 

@@ -25,8 +25,10 @@ void tick_for_ever(world& where) {
 bool all_at_rest(world& where) {
     return std::ranges::all_of(where.clients, [](auto const& home) {
         return !home->alive() ||
-               (std::ranges::all_of(home->users, [](auto const& it) { return it->at_rest(); }) &&
-                std::ranges::all_of(home->parties, [](auto const& it) { return it->at_rest(); }));
+               (std::ranges::all_of(home->users,
+                                    [](auto const& each) { return each->at_rest(); }) &&
+                std::ranges::all_of(home->parties,
+                                    [](auto const& each) { return each->at_rest(); }));
     });
 }
 
@@ -43,10 +45,10 @@ constexpr std::chrono::seconds slow_polls{10};
 
 void wind_up(world& where) {
     for (auto const& home : where.clients) {
-        for (auto const& it : home->users)
-            it->retire();
-        for (auto const& it : home->parties)
-            it->retire();
+        for (auto const& each : home->users)
+            each->retire();
+        for (auto const& each : home->parties)
+            each->retire();
     }
     auto const end = where.time.now() + std::chrono::seconds{120};
     while (!where.failed() && !all_at_rest(where) && where.time.now() < end)

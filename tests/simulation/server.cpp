@@ -71,8 +71,8 @@ void server::restart(bool empty) {
         begin_anew();
         world_.tell([](checker& it) { it.emptied(); });
     }
-    for (auto const& it : world_.clients)
-        it->net().cut();
+    for (auto const& each : world_.clients)
+        each->net().cut();
 }
 
 void server::jump(microseconds forward) { offset_ += forward; }

@@ -10,7 +10,7 @@
 #include "simulation/odd_store.hpp"
 #include "simulation/timeline.hpp"
 #include "simulation/variant.hpp"
-#include "stores/memory/space.hpp"
+#include "stores/memory/shared_state.hpp"
 
 namespace holdfast::simulation {
 

@@ -43,10 +43,10 @@ public:
         it.scripted = true;
         return it;
     }
-    client& home_of(user const& it) {
+    client& home_of(user const& who) {
         for (auto const& home : clients)
             for (auto const& one : home->users)
-                if (one.get() == &it) return *home;
+                if (one.get() == &who) return *home;
         std::abort();
     }
 
@@ -58,16 +58,16 @@ public:
     void acquire(user& who, bool wait = true, std::optional<moment> within = {}) {
         auto& home = home_of(who);
         auto const deadline = within ? home.now() + *within : base::never;
-        act(who, [=](user& it) { it.acquire(wait, deadline); });
+        act(who, [=](user& actor) { actor.acquire(wait, deadline); });
     }
     void release(user& who, bool wait = true) {
-        act(who, [=](user& it) { it.release(wait); });
+        act(who, [=](user& actor) { actor.release(wait); });
     }
 
     /// What the user would see if it looked at its hold now.
-    lease_state state_of(user const& it) {
-        return it.hold() == nullptr ? lease_state::released
-                                    : it.hold()->grant->state(home_of(it).now());
+    lease_state state_of(user const& who) {
+        return who.hold() == nullptr ? lease_state::released
+                                     : who.hold()->grant->state(home_of(who).now());
     }
     std::size_t holders(std::string const& name = "scene") {
         return seen.holders(name, store.now()).size();

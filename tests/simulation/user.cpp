@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tenure.hpp"
+#include "core/claim_state.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -46,7 +46,7 @@ call_record const* user::pending() const noexcept {
 
 void user::acquire(bool wait, base::instant deadline) {
     ++turn_;
-    call_ = std::make_unique<core::acquire_call>(home_.line_for(habit_.terms), end_);
+    call_ = std::make_unique<core::acquire_call>(home_.queue_for(habit_.terms), end_);
     call_->wait = wait;
     call_->takes_offers = habit_.takes_offers;
     call_->actor = seam::actor_id{number_};
@@ -68,10 +68,10 @@ void user::acquire(bool wait, base::instant deadline) {
 
 // Takes up what its client has put aside, past the engine.
 bool user::enter_lane() {
-    auto const visit = call_->in->lane->enter(home_.now());
-    if (visit.how == core::fast_lane::entry::stuck)
+    auto const visit = call_->in->bias->enter(home_.now());
+    if (visit.how == core::biased_hold::entry::stuck)
         home_.engine().release(*call_->in, visit.generation, home_.now());
-    if (visit.how != core::fast_lane::entry::yes) return false;
+    if (visit.how != core::biased_hold::entry::yes) return false;
     lane_ = call_->in;
     generation_ = visit.generation;
     call_->outcome = core::verdict::granted;
@@ -210,7 +210,7 @@ void user::release(bool wait) {
     if (lane_ != nullptr) {
         auto const through = std::exchange(lane_, nullptr);
         was->grant = nullptr;  // the lane alone has it while it is put aside
-        if (!through->lane->leave(generation_))
+        if (!through->bias->leave(generation_))
             home_.engine().release(*through, generation_, home_.now());
         return think();
     }

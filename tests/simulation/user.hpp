@@ -71,16 +71,16 @@ public:
 
 private:
     struct acquire_end final : core::completion {
-        explicit acquire_end(user& whose) : its{whose} {}
-        void completed() noexcept override { its.on_completed(); }
-        void nudged() noexcept override { its.on_nudged(); }
-        user& its;
+        explicit acquire_end(user& whose) : who{whose} {}
+        void completed() noexcept override { who.on_completed(); }
+        void nudged() noexcept override { who.on_nudged(); }
+        user& who;
     };
     struct release_end final : core::completion {
         release_end(user& whose, std::shared_ptr<local_hold> what)
-            : its{whose}, of{std::move(what)} {}
-        void completed() noexcept override { its.on_answer(*this); }
-        user& its;
+            : who{whose}, of{std::move(what)} {}
+        void completed() noexcept override { who.on_answer(*this); }
+        user& who;
         std::shared_ptr<local_hold> of;
         core::release_call call{*this};
         bool done{false};
@@ -115,7 +115,7 @@ private:
     call_record record_;
     std::uint64_t turn_{0};  ///< rises with every step: what belongs to an earlier one is void
     std::shared_ptr<local_hold> hold_;
-    std::shared_ptr<core::line> lane_;  ///< through whose fast lane it holds
+    std::shared_ptr<core::wait_queue> lane_;  ///< through whose fast lane it holds
     std::uint64_t generation_{0};
     std::vector<std::unique_ptr<release_end>> releases_;
     std::vector<std::unique_ptr<renew_end>> renewals_;

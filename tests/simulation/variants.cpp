@@ -58,8 +58,8 @@ void release_for_anybody(witness const& seen, seam::store_time now, seam::reques
     if (settle == nullptr) return;
     auto& claim = settle->claims.front();
     if (seen.hold(claim.id) != nullptr || seen.waiting(claim.id)) return;
-    for (auto const* const it : seen.holders(claim.name(), now))
-        claim.id = it->id;
+    for (auto const* const each : seen.holders(claim.name(), now))
+        claim.id = each->id;
 }
 
 void ignore_not_after(witness const&, seam::store_time, seam::request& what) {
@@ -68,7 +68,7 @@ void ignore_not_after(witness const&, seam::store_time, seam::request& what) {
 }
 
 void ignore_bars(witness const&, seam::store_time, seam::request& what) {
-    if (auto* const settle = std::get_if<seam::settle>(&what)) settle->bar_until = {};
+    if (auto* const settle = std::get_if<seam::settle>(&what)) settle->tombstone_until = {};
 }
 
 // Holds for less time than it was asked to.
@@ -103,8 +103,8 @@ std::vector<broken_variant> const& broken_variants() {
         store("not-after-ignored", &ignore_not_after, {"leftovers"});
         store("bars-ignored", &ignore_bars, {"leftovers"});
         store("half-a-lease", &hold_for_half, {"early loss"});
-        for (auto& it : odd_stores())
-            out.push_back(std::move(it));
+        for (auto& each : odd_stores())
+            out.push_back(std::move(each));
         // Users of a synchronizer who take its steps in the wrong order.
         out.push_back({{.name = "unlocks-before-it-is-queued", .unlocks_first = true},
                        {"condition"},
@@ -117,8 +117,8 @@ std::vector<broken_variant> const& broken_variants() {
 }
 
 std::optional<variant> find_variant(std::string_view name) {
-    for (auto const& it : broken_variants())
-        if (it.which.name == name) return it.which;
+    for (auto const& each : broken_variants())
+        if (each.which.name == name) return each.which;
     return std::nullopt;
 }
 

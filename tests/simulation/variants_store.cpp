@@ -44,7 +44,7 @@ class readers_first final : public odd_store {
         bool const reads = wanted != nullptr && wanted->spec->mode == claim_mode::shared;
         auto* const record = reads ? find(*wanted->spec) : nullptr;
         if (record == nullptr || !record->shared || record->holders == 0 ||
-            books_.find(*record, wanted->id) != nullptr)
+            ledger_.find(*record, wanted->id) != nullptr)
             return by.handle(what);
         auto const waiting = std::exchange(record->waiters, 0);
         auto const fair = std::exchange(record->fair_waiters, 0);
@@ -113,12 +113,12 @@ class last_first final : public odd_store {
         using forwarding_ledger::forwarding_ledger;
         entry* first_waiter(record& of) override {
             seam::claim_id last{};
-            to_.each_waiter(of, [&](entry const& it) { last = it.subject.id; });
+            to_.each_waiter(of, [&](entry const& each) { last = each.subject.id; });
             return of.waiters == 0 ? nullptr : to_.find(of, last);
         }
     };
-    stores::lease::ledger& books() override { return backwards_; }
-    backwards backwards_{books_};
+    stores::lease::ledger& ledger() override { return backwards_; }
+    backwards backwards_{ledger_};
 };
 
 // The permits of the dead do not come back.
@@ -133,11 +133,11 @@ class buries_permits final : public odd_store {
         }
         seam::store_time now{};
     };
-    stores::lease::ledger& books() override {
+    stores::lease::ledger& ledger() override {
         greedy_.now = now_;
         return greedy_;
     }
-    greedy greedy_{books_};
+    greedy greedy_{ledger_};
 };
 
 // A second leader beside the first.
@@ -148,7 +148,7 @@ class two_leaders final : public odd_store {
         bool const runs = wanted != nullptr && wanted->spec->kind == lock_kind::election;
         auto* const record = runs ? find(*wanted->spec) : nullptr;
         if (record == nullptr || record->holders == 0 || record->waiters > 0 ||
-            books_.find(*record, wanted->id) != nullptr || wanted->id.number % 8 != 0)
+            ledger_.find(*record, wanted->id) != nullptr || wanted->id.number % 8 != 0)
             return by.handle(what);
         auto const leaders = std::exchange(record->holders, 0);
         auto out = by.handle(what);
@@ -195,7 +195,7 @@ class ignores_version final : public odd_store {
     seam::reply_body carry_out(rules& by, seam::request what) override {
         auto* const swap = std::get_if<seam::swap>(&what);
         if (swap != nullptr && swap->key.kind == Kind)
-            if (auto const* const cell = books_.find_cell(swap->key))
+            if (auto const* const cell = ledger_.find_cell(swap->key))
                 swap->expected = cell->version;
         return by.handle(what);
     }
@@ -208,11 +208,11 @@ class forgets_operations final : public odd_store {
     seam::reply_body carry_out(rules& by, seam::request what) override {
         auto const* const swap = std::get_if<seam::swap>(&what);
         if (swap == nullptr || swap->key.kind != lock_kind::latch) return by.handle(what);
-        if (auto* const cell = books_.find_cell(swap->key)) cell->operation = {};
+        if (auto* const cell = ledger_.find_cell(swap->key)) cell->operation = {};
         auto out = by.handle(what);
         if (auto* const no = std::get_if<seam::conflict>(&out)) {
             auto& value =
-                no->now.value;  // declared, left, changes, round, opened, deleted, operations
+                no->current.value;  // declared, left, changes, round, opened, deleted, operations
             auto end = value.find(' ');
             for (int i = 0; i < 5 && end != std::string::npos; ++i)
                 end = value.find(' ', end + 1);

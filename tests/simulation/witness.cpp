@@ -11,8 +11,8 @@ void witness::saw(seam::request const& asked, seam::reply const& answer,
                   std::vector<stores::lease::directed_notice> const& notices) {
     if (auto const* const evict = std::get_if<seam::evict>(&asked)) {
         // Nobody is told of what was only kept.
-        std::erase_if(holds_, [&](auto const& it) {
-            return it.second.kept && it.second.spec->name == evict->name;
+        std::erase_if(holds_, [&](auto const& each) {
+            return each.second.kept && each.second.spec->name == evict->name;
         });
     }
     // What made room comes before those who were let in by it.
@@ -43,19 +43,21 @@ void witness::saw_notices(seam::settle const* settle, seam::reply const& answer,
         if (std::exchange(pending, false))
             on_settled(settle->claims.front(), settle->keep_for, answer.now);
     };
-    auto const grant_in = [](auto const& it) { return std::get_if<seam::claim_granted>(&it.what); };
-    auto const its_grant = std::ranges::find_if(notices, [&](auto const& it) {
-        auto const* const grant = grant_in(it);
+    auto const grant_in = [](auto const& each) {
+        return std::get_if<seam::claim_granted>(&each.what);
+    };
+    auto const its_grant = std::ranges::find_if(notices, [&](auto const& each) {
+        auto const* const grant = grant_in(each);
         return pending && grant != nullptr && grant->id == settle->claims.front().id;
     });
-    for (auto const& it : notices) {
-        if (auto const* const grant = grant_in(it)) {
+    for (auto const& each : notices) {
+        if (auto const* const grant = grant_in(each)) {
             bool const before =
                 its_grant != notices.end() &&
-                (&it <= &*its_grant || grant->held.number == grant_in(*its_grant)->held.number);
+                (&each <= &*its_grant || grant->held.number == grant_in(*its_grant)->held.number);
             if (!before) end_it();
         }
-        on_notice(it.what, answer.now);
+        on_notice(each.what, answer.now);
     }
     end_it();
 }
@@ -82,7 +84,7 @@ void witness::on_renew(seam::renew const& asked, seam::reply const& answer) {
     for (std::size_t i = 0; i < asked.items.size(); ++i) {
         auto const& item = asked.items[i];
         auto const until = answer.now + item.lease;
-        if (renewed->items[i].now == seam::renewal::status::alive) {
+        if (renewed->items[i].found == seam::renewal::status::alive) {
             auto const found = holds_.find(item.subject.id);
             if (found == holds_.end()) {
                 world_.fail("witness", "the store renewed a hold that it never granted");
@@ -161,12 +163,12 @@ void witness::begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& g
 // A store of the same process takes back what a client has put aside, and tells nobody. What a user
 // has in its hands was not put aside.
 void witness::recall_for(seam::claim_id id, seam::claim_spec const& spec) {
-    for (auto const* const it : holders(spec.name, world_.store.now())) {
+    for (auto const* const each : holders(spec.name, world_.store.now())) {
         bool const in_use = std::ranges::any_of(
-            world_.holds(), [&](auto const& hold) { return hold->claim == it->id; });
-        if (it->id != id && !in_use && it->spec->mode == claim_mode::exclusive &&
-            it->spec->order == ordering::barging && !it->spec->joins)
-            end(seam::claim_id{it->id}, store_end::recalled);
+            world_.holds(), [&](auto const& hold) { return hold->claim == each->id; });
+        if (each->id != id && !in_use && each->spec->mode == claim_mode::exclusive &&
+            each->spec->order == ordering::barging && !each->spec->joins)
+            end(seam::claim_id{each->id}, store_end::recalled);
     }
 }
 
@@ -216,8 +218,8 @@ std::vector<store_wait> const& witness::line(std::string const& name) const {
 
 store_wait* witness::find_wait(seam::claim_id id) {
     for (auto& [name, line] : lines_)
-        for (auto& it : line)
-            if (it.id == id) return &it;
+        for (auto& queue : line)
+            if (queue.id == id) return &queue;
     return nullptr;
 }
 

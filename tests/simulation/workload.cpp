@@ -153,8 +153,8 @@ habit draw_candidate(world& where, client const& home) {
 
 bool patient_one_lives(world const& where) {
     for (auto const& home : where.clients)
-        for (auto const& it : home->parties)
-            if (auto const* const one = dynamic_cast<buffer_party const*>(it.get()))
+        for (auto const& each : home->parties)
+            if (auto const* const one = dynamic_cast<buffer_party const*>(each.get()))
                 if (home->alive() && !home->leaving &&
                     one->its_role() == buffer_party::role::patient)
                     return true;

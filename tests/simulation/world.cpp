@@ -25,7 +25,7 @@ user& world::add_user(client& home, habit its) {
 
 client* world::find(seam::client_id id) noexcept {
     auto const found =
-        std::ranges::find_if(clients, [&](auto const& it) { return it->self()->id == id; });
+        std::ranges::find_if(clients, [&](auto const& each) { return each->self()->id == id; });
     return found == clients.end() ? nullptr : found->get();
 }
 
@@ -62,9 +62,9 @@ void world::leave(std::shared_ptr<local_hold> const& hold) {
     std::erase(holds_, hold);
 }
 
-void world::announce(core::grant const& lost) {
+void world::announce(core::hold_state const& lost) {
     auto const found =
-        std::ranges::find_if(holds_, [&](auto const& it) { return it->grant.get() == &lost; });
+        std::ranges::find_if(holds_, [&](auto const& each) { return each->grant.get() == &lost; });
     if (found == holds_.end()) return;
     auto const hold = *found;
     hold->told = true;
@@ -79,8 +79,8 @@ void world::announce(core::grant const& lost) {
 }
 
 void world::forsake(seam::claim_id id) {
-    for (auto const& it : holds_)
-        if (it->claim == id) it->forsaken = true;
+    for (auto const& each : holds_)
+        if (each->claim == id) each->forsaken = true;
     forsaken_.insert(id);
 }
 

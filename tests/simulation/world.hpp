@@ -74,8 +74,8 @@ public:
 
     template <std::invocable<checker&> F>
     void tell(F&& what) {
-        for (auto const& it : checkers)
-            what(*it);
+        for (auto const& each : checkers)
+            what(*each);
     }
     void report(event const& what) {
         tell([&](checker& it) { it.happened(what); });
@@ -85,7 +85,7 @@ public:
 
     void enter(std::shared_ptr<local_hold> const& hold);
     void leave(std::shared_ptr<local_hold> const& hold);
-    void announce(core::grant const& lost);
+    void announce(core::hold_state const& lost);
     /// The store no longer stands by its word: from here on only the token protects.
     void forsake(seam::claim_id id);
     [[nodiscard]] bool forsaken(seam::claim_id id) const { return forsaken_.contains(id); }

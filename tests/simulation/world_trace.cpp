@@ -40,7 +40,7 @@ std::string world::words(core::engine::outgoing const& out) {
                std::to_string(submit->not_after.time_since_epoch().count());
     if (auto const* const settle = std::get_if<seam::settle>(&out.what))
         return head + "settle " + short_name(settle->claims.front().id) +
-               (settle->bar_until > seam::store_time{} ? " and bars it" : "");
+               (settle->tombstone_until > seam::store_time{} ? " and bars it" : "");
     if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
         auto words = head + "renew";
         for (auto const& item : renew->items)
@@ -78,9 +78,9 @@ std::string world::words(seam::request_id id, seam::reply const& reply) {
     if (auto const* const renewed = std::get_if<seam::renewed>(&reply.body)) {
         std::string out = head + "renewed:";
         for (auto const& item : renewed->items)
-            out += item.now == seam::renewal::status::alive     ? " alive " + text(item.held)
-                   : item.now == seam::renewal::status::waiting ? " waiting"
-                                                                : " gone";
+            out += item.found == seam::renewal::status::alive     ? " alive " + text(item.held)
+                   : item.found == seam::renewal::status::waiting ? " waiting"
+                                                                  : " gone";
         return out;
     }
     if (auto const* const cell = std::get_if<seam::cell>(&reply.body))
@@ -89,7 +89,7 @@ std::string world::words(seam::request_id id, seam::reply const& reply) {
         return head + "swapped to " + std::to_string(swapped->version);
     if (auto const* const other = std::get_if<seam::conflict>(&reply.body))
         return head + (other->guard_failed ? "its guard failed, version " : "conflict, version ") +
-               std::to_string(other->now.version) + " '" + other->now.value + "'";
+               std::to_string(other->current.version) + " '" + other->current.value + "'";
     if (std::holds_alternative<seam::page>(reply.body)) return head + "a page";
     if (auto const* const now = std::get_if<seam::adjusted>(&reply.body))
         return head + "adjusted: " + std::to_string(now->used) + " of " +

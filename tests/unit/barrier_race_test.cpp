@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/barrier.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 #include "unit/engine_fixture.hpp"
 
 namespace holdfast::core {
@@ -12,12 +12,14 @@ namespace {
 class barrier_race : public engine_test {
 protected:
     struct party final : completion {
-        explicit party(barrier_terms_ptr const& its)
-            : call{[this, its](stage& on) { return arrive_at_barrier(on, its, generation); },
+        explicit party(barrier_terms_ptr const& terms)
+            : call{[this, terms](task_context& on) {
+                       return arrive_at_barrier(on, terms, generation);
+                   },
                    *this} {}
         void completed() noexcept override {}
         std::optional<std::uint64_t> generation;
-        script_call call;
+        task_call call;
     };
 
     /// Lets the store answer everything but the first question who is there, which is kept.

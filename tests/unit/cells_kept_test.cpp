@@ -1,22 +1,22 @@
 // How long the cells of latches and barriers are kept when nobody touches them.
 #include "core/barrier.hpp"
 #include "core/latch.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 #include "unit/engine_fixture.hpp"
 
 namespace holdfast::core {
 namespace {
 
 struct scripted final : completion {
-    explicit scripted(script_call::body what) : call{std::move(what), *this} {}
+    explicit scripted(task_call::body what) : call{std::move(what), *this} {}
     void completed() noexcept override { ++completions; }
-    script_call call;
+    task_call call;
     int completions{0};
 };
 
 class cells_kept : public engine_test {
 protected:
-    void run(script_call::body what) {
+    void run(task_call::body what) {
         scripted one{std::move(what)};
         it->begin(one.call, now);
         settle_down();
@@ -25,12 +25,12 @@ protected:
     }
     std::uint32_t count_down(std::uint32_t n) {
         std::uint32_t left = 0;
-        run([&](stage& on) { return count_down_latch(on, latch_, n, left); });
+        run([&](task_context& on) { return count_down_latch(on, latch_, n, left); });
         return left;
     }
     std::optional<std::uint64_t> arrive() {
         std::optional<std::uint64_t> generation;
-        run([&](stage& on) { return arrive_at_barrier(on, barrier_, generation); });
+        run([&](task_context& on) { return arrive_at_barrier(on, barrier_, generation); });
         return generation;
     }
 

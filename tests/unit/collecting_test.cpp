@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 #include "unit/engine_fixture.hpp"
 
 namespace holdfast::core {
@@ -13,12 +13,12 @@ class collecting_test : public engine_test, public completion {
 protected:
     void completed() noexcept override {}
 
-    std::shared_ptr<line> fair_line(std::string name) {
-        return line_for({.order = ordering::fair}, std::move(name));
+    std::shared_ptr<wait_queue> fair_queue(std::string name) {
+        return queue_for({.order = ordering::fair}, std::move(name));
     }
-    script_call all_of(std::vector<std::shared_ptr<line>> lines) {
-        return {[this, lines = std::move(lines)](stage& on) {
-                    return acquire_all(on, lines, true, held);
+    task_call all_of(std::vector<std::shared_ptr<wait_queue>> queues) {
+        return {[this, queues = std::move(queues)](task_context& on) {
+                    return acquire_all(on, queues, true, held);
                 },
                 *this};
     }
@@ -29,12 +29,12 @@ protected:
             return static_cast<errc>(why.code().value());
         }
     }
-    std::vector<std::shared_ptr<grant>> held;
+    std::vector<std::shared_ptr<hold_state>> held;
 };
 
 TEST_F(collecting_test, a_last_try_without_an_answer_is_nothing_when_the_store_has_answered) {
-    auto const in_the_way = take(fair_line("b"));
-    auto call = all_of({fair_line("a"), fair_line("b")});
+    auto const in_the_way = take(fair_queue("b"));
+    auto call = all_of({fair_queue("a"), fair_queue("b")});
     call.deadline = now + 1s;
     it->begin(call, now);
     settle_down();
@@ -55,7 +55,7 @@ TEST_F(collecting_test, a_last_try_without_an_answer_is_nothing_when_the_store_h
 }
 
 TEST_F(collecting_test, a_store_that_never_answers_is_unavailable) {
-    auto call = all_of({fair_line("a"), fair_line("b")});
+    auto call = all_of({fair_queue("a"), fair_queue("b")});
     call.deadline = now + 1s;
     it->begin(call, now);
     pass(1s, false);
@@ -65,7 +65,7 @@ TEST_F(collecting_test, a_store_that_never_answers_is_unavailable) {
 }
 
 TEST_F(collecting_test, a_store_that_falls_silent_before_it_said_busy_is_unavailable) {
-    auto call = all_of({fair_line("a"), fair_line("b")});
+    auto call = all_of({fair_queue("a"), fair_queue("b")});
     call.deadline = now + 10s;
     it->begin(call, now);
     for (auto const& out : sent())  // the time

@@ -5,7 +5,7 @@ namespace holdfast::core {
 namespace {
 
 TEST_F(engine_test, the_first_acquire_asks_for_the_time_and_the_second_does_not) {
-    waiting one{line_for()};
+    waiting one{queue_for()};
     it->begin(one.call, now);
     auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
@@ -18,14 +18,14 @@ TEST_F(engine_test, the_first_acquire_asks_for_the_time_and_the_second_does_not)
     EXPECT_EQ(one.call.outcome, verdict::granted);
     it->release(one.call.held, now);
     settle_down();
-    waiting two{line_for()};
+    waiting two{queue_for()};
     it->begin(two.call, now);
     EXPECT_EQ(count_of<seam::submit>(sent()), 1U);
     it->withdraw(two.call, now);
 }
 
 TEST_F(engine_test, an_uncontended_pair_costs_two_requests) {
-    auto const where = line_for();
+    auto const where = queue_for();
     it->release(take(where), now);
     settle_down();
     auto const before = it->counters().requests;
@@ -39,13 +39,13 @@ TEST_F(engine_test, an_uncontended_pair_costs_two_requests) {
 }
 
 TEST_F(engine_test, busy_is_said_to_one_attempt_and_to_a_deadline) {
-    auto const held = take(line_for());
-    waiting once{line_for()};
+    auto const held = take(queue_for());
+    waiting once{queue_for()};
     once.call.wait = false;
     it->begin(once.call, now);
     settle_down();
     EXPECT_EQ(once.call.outcome, verdict::busy);
-    waiting timed{line_for()};
+    waiting timed{queue_for()};
     it->begin(timed.call, now, now + 1s);
     settle_down();
     pass(2s);
@@ -58,7 +58,7 @@ TEST_F(engine_test, busy_is_said_to_one_attempt_and_to_a_deadline) {
 }
 
 TEST_F(engine_test, a_silent_store_is_not_busy) {
-    waiting timed{line_for()};
+    waiting timed{queue_for()};
     it->begin(timed.call, now, now + 1s);
     pass(2s, false);
     EXPECT_EQ(timed.call.outcome, verdict::failed);
@@ -66,7 +66,7 @@ TEST_F(engine_test, a_silent_store_is_not_busy) {
 }
 
 TEST_F(engine_test, a_call_without_a_deadline_waits_for_the_patience_of_its_client) {
-    waiting one{line_for()};
+    waiting one{queue_for()};
     it->begin(one.call, now);
     pass(9'900ms, false);
     EXPECT_EQ(one.call.outcome, verdict::pending);
@@ -77,7 +77,7 @@ TEST_F(engine_test, a_call_without_a_deadline_waits_for_the_patience_of_its_clie
 }
 
 TEST_F(engine_test, a_store_that_refuses_ends_the_call_with_its_word) {
-    waiting one{line_for()};
+    waiting one{queue_for()};
     it->begin(one.call, now);
     fail_all(errc::access_denied);
     EXPECT_EQ(one.call.outcome, verdict::failed);
@@ -86,7 +86,7 @@ TEST_F(engine_test, a_store_that_refuses_ends_the_call_with_its_word) {
 }
 
 TEST_F(engine_test, one_attempt_does_not_wait_behind_a_thread_whose_submit_is_under_way) {
-    auto const where = line_for();
+    auto const where = queue_for();
     waiting first{where};
     waiting once{where};
     once.call.wait = false;
@@ -99,9 +99,9 @@ TEST_F(engine_test, one_attempt_does_not_wait_behind_a_thread_whose_submit_is_un
 }
 
 TEST_F(engine_test, a_deadline_behind_a_local_holder_is_busy_also_while_a_submit_is_under_way) {
-    auto const where = line_for({.local_passes = 0});
+    auto const where = queue_for({.local_passes = 0});
     auto const held = take(where);
-    auto* const its = where->now;
+    auto* const its = where->current;
     waiting next{where};
     it->begin(next.call, now, now + 1s);
     its->contended = true;
@@ -113,8 +113,8 @@ TEST_F(engine_test, a_deadline_behind_a_local_holder_is_busy_also_while_a_submit
 }
 
 TEST_F(engine_test, a_withdrawn_call_is_stopped_once_and_leaves_nothing) {
-    auto const held = take(line_for());
-    waiting one{line_for()};
+    auto const held = take(queue_for());
+    waiting one{queue_for()};
     it->begin(one.call, now);
     settle_down();
     it->withdraw(one.call, now);
@@ -168,8 +168,8 @@ TEST_F(engine_test, an_eviction_of_whoever_holds_is_sent_once) {
 }
 
 TEST_F(engine_test, a_store_that_fails_those_who_wait_has_not_said_busy) {
-    auto const where = line_for();
-    auto const theirs = take(line_for({.order = ordering::fair}));
+    auto const where = queue_for();
+    auto const theirs = take(queue_for({.order = ordering::fair}));
     waiting first{where};
     it->begin(first.call, now, now + 60s);
     settle_down();
@@ -177,11 +177,11 @@ TEST_F(engine_test, a_store_that_fails_those_who_wait_has_not_said_busy) {
     once.call.wait = false;
     it->begin(once.call, now);
     EXPECT_EQ(once.call.outcome, verdict::busy) << "the store has just said so";
-    for (int i = 0; i < 40 && first.call.in->now->failures == 0; ++i) {
+    for (int i = 0; i < 40 && first.call.in->current->failures == 0; ++i) {
         pass(1s, false);
         fail_all();
     }
-    ASSERT_GT(first.call.in->now->failures, 0);
+    ASSERT_GT(first.call.in->current->failures, 0);
     waiting again{where};
     again.call.wait = false;
     it->begin(again.call, now, now + 1s);
@@ -193,10 +193,10 @@ TEST_F(engine_test, a_store_that_fails_those_who_wait_has_not_said_busy) {
 }
 
 TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
-    auto const where = line_for();
+    auto const where = queue_for();
     auto const held = take(where);
     waiting next{where};
-    waiting elsewhere{line_for({.order = ordering::fair})};
+    waiting elsewhere{queue_for({.order = ordering::fair})};
     asking ping{seam::hello{}};
     it->begin(next.call, now);
     it->begin(elsewhere.call, now);
@@ -219,8 +219,8 @@ TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
 }
 
 TEST_F(engine_test, a_hint_does_not_end_the_attempts_of_a_retry_policy) {
-    auto const held = take(line_for());
-    waiting one{line_for({.retry = retry::fixed(1ms, 9)})};
+    auto const held = take(queue_for());
+    waiting one{queue_for({.retry = retry::fixed(1ms, 9)})};
     it->begin(one.call, now);
     settle_down();
     auto asked = std::exchange(it->todo.questions, {});

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "core/engine.hpp"
-#include "stores/memory/space.hpp"
+#include "stores/memory/shared_state.hpp"
 
 namespace holdfast::core {
 
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 /// A call that counts what it is told.
 struct waiting final : completion {
-    explicit waiting(std::shared_ptr<line> where) : call{std::move(where), *this} {}
+    explicit waiting(std::shared_ptr<wait_queue> where) : call{std::move(where), *this} {}
     void completed() noexcept override { ++completions; }
     void nudged() noexcept override { ++nudges; }
     acquire_call call;
@@ -51,8 +51,9 @@ protected:
     }
     ~engine_test() override { it->close(now); }
 
-    std::shared_ptr<line> line_for(lock_options const& options = {}, std::string name = "n") {
-        return std::make_shared<line>(
+    std::shared_ptr<wait_queue> queue_for(lock_options const& options = {},
+                                          std::string name = "n") {
+        return std::make_shared<wait_queue>(
             std::make_shared<terms const>(make_terms({.name = std::move(name)}, options)));
     }
 
@@ -107,7 +108,7 @@ protected:
         }
         now = end;
     }
-    std::shared_ptr<grant> take(std::shared_ptr<line> const& where) {
+    std::shared_ptr<hold_state> take(std::shared_ptr<wait_queue> const& where) {
         waiting one{where};
         it->begin(one.call, now);
         settle_down();

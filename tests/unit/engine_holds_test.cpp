@@ -5,7 +5,7 @@ namespace holdfast::core {
 namespace {
 
 TEST_F(engine_test, a_hold_passes_among_local_waiters_without_a_message) {
-    auto const where = line_for();
+    auto const where = queue_for();
     auto held = take(where);
     auto const before = it->counters().requests;
     std::uint64_t last = held->token();
@@ -30,7 +30,7 @@ TEST_F(engine_test, a_hold_passes_among_local_waiters_without_a_message) {
 }
 
 TEST_F(engine_test, after_the_last_pass_the_store_grants_anew) {
-    auto const where = line_for();
+    auto const where = queue_for();
     auto held = take(where);
     for (int i = 0; i < 600; ++i) {
         waiting next{where};
@@ -46,7 +46,7 @@ TEST_F(engine_test, after_the_last_pass_the_store_grants_anew) {
 }
 
 TEST_F(engine_test, a_thread_is_nudged_and_one_that_runs_may_come_first) {
-    auto const where = line_for();
+    auto const where = queue_for();
     auto const held = take(where);
     waiting sleeper{where};
     sleeper.call.takes_offers = true;
@@ -65,7 +65,7 @@ TEST_F(engine_test, a_thread_is_nudged_and_one_that_runs_may_come_first) {
 }
 
 TEST_F(engine_test, an_offer_that_its_thread_leaves_goes_on) {
-    auto const where = line_for();
+    auto const where = queue_for();
     auto const held = take(where);
     waiting first{where};
     waiting second{where};
@@ -80,7 +80,7 @@ TEST_F(engine_test, an_offer_that_its_thread_leaves_goes_on) {
 }
 
 TEST_F(engine_test, one_failed_renewal_is_doubt_and_tried_again_at_once) {
-    auto const held = take(line_for({.lease = 3s}));
+    auto const held = take(queue_for({.lease = 3s}));
     pass(900ms);
     while (it->todo.requests.empty()) {
         now = it->next_due();
@@ -97,7 +97,7 @@ TEST_F(engine_test, one_failed_renewal_is_doubt_and_tried_again_at_once) {
 }
 
 TEST_F(engine_test, the_deadline_is_the_leases_end_less_the_margin) {
-    auto const held = take(line_for({.lease = 3s}));
+    auto const held = take(queue_for({.lease = 3s}));
     EXPECT_EQ(held->lost_at(), now + 3s - 32ms);
     pass(3s - 32ms - 1ns, false);
     EXPECT_EQ(held->state(now), lease_state::in_doubt);
@@ -113,7 +113,7 @@ TEST_F(engine_test, the_deadline_is_the_leases_end_less_the_margin) {
 }
 
 TEST_F(engine_test, a_released_hold_is_never_announced_as_lost) {
-    auto const held = take(line_for({.lease = 3s}));
+    auto const held = take(queue_for({.lease = 3s}));
     releasing end;
     it->release(held, now, &end.call);
     pass(60s, false);
@@ -124,7 +124,7 @@ TEST_F(engine_test, a_released_hold_is_never_announced_as_lost) {
 }
 
 TEST_F(engine_test, a_second_release_is_answered_and_changes_nothing) {
-    auto const held = take(line_for());
+    auto const held = take(queue_for());
     releasing first;
     releasing second;
     it->release(held, now, &first.call);
@@ -135,11 +135,11 @@ TEST_F(engine_test, a_second_release_is_answered_and_changes_nothing) {
 }
 
 TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
-    auto const holder = take(line_for({.order = ordering::fair}));
-    waiting next{line_for({.order = ordering::fair})};
+    auto const holder = take(queue_for({.order = ordering::fair}));
+    waiting next{queue_for({.order = ordering::fair})};
     it->begin(next.call, now);
     settle_down();
-    auto const id = next.call.in->now->subject.id;
+    auto const id = next.call.in->current->subject.id;
     pass(1s);
     auto const began = [&](std::chrono::nanoseconds ahead) {
         return seam::store_time{std::chrono::duration_cast<std::chrono::microseconds>(
@@ -157,15 +157,15 @@ TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
 }
 
 TEST_F(engine_test, a_grant_that_is_pushed_again_after_it_ended_is_asked_about) {
-    auto const holder = take(line_for({.order = ordering::fair}));
+    auto const holder = take(queue_for({.order = ordering::fair}));
     auto const earlier = seam::store_time{
         std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch())};
     pass(1s);
-    waiting next{line_for({.order = ordering::fair})};
+    waiting next{queue_for({.order = ordering::fair})};
     it->begin(next.call, now);
     settle_down();
-    it->on_notice(seam::claim_granted{next.call.in->now->subject.id, {seam::sequence{9}, earlier}},
-                  now);
+    it->on_notice(
+        seam::claim_granted{next.call.in->current->subject.id, {seam::sequence{9}, earlier}}, now);
     EXPECT_EQ(next.call.outcome, verdict::pending) << "the store said later that it waits";
     EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
@@ -177,15 +177,15 @@ TEST_F(engine_test, a_grant_that_is_pushed_again_after_it_ended_is_asked_about) 
 }
 
 TEST_F(engine_test, a_doubtful_grant_that_overtakes_the_answer_queued_is_asked_about_after_it) {
-    auto const holder = take(line_for({.order = ordering::fair}));
-    waiting next{line_for({.order = ordering::fair})};
+    auto const holder = take(queue_for({.order = ordering::fair}));
+    waiting next{queue_for({.order = ordering::fair})};
     it->begin(next.call, now);
     auto const submit = sent();
     ASSERT_EQ(submit.size(), 1U);
     auto const answer = carry_out(submit[0]);
-    it->on_notice(
-        seam::claim_granted{next.call.in->now->subject.id, {seam::sequence{9}, answer.now + 1h}},
-        now);
+    it->on_notice(seam::claim_granted{next.call.in->current->subject.id,
+                                      {seam::sequence{9}, answer.now + 1h}},
+                  now);
     it->on_reply(submit[0].id, answer, now);
     EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
@@ -195,7 +195,7 @@ TEST_F(engine_test, a_doubtful_grant_that_overtakes_the_answer_queued_is_asked_a
 
 TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
     for (auto const grace : {2'600ms, 3'500ms, 3'900ms}) {
-        auto const held = take(line_for({.lease = 4s, .grace = grace}));
+        auto const held = take(queue_for({.lease = 4s, .grace = grace}));
         pass(60s);
         EXPECT_EQ(held->state(now), lease_state::held) << grace.count();
         it->release(held, now);
@@ -204,7 +204,7 @@ TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
 }
 
 TEST_F(engine_test, a_gone_notice_is_asked_about_before_it_is_believed) {
-    auto const held = take(line_for({.lease = 3s}));
+    auto const held = take(queue_for({.lease = 3s}));
     auto const id = held->held_by->subject.id;
     it->on_notice(seam::claim_gone{id, "rumour"}, now);
     EXPECT_EQ(held->state(now), lease_state::held);
@@ -220,9 +220,9 @@ TEST_F(engine_test, a_gone_notice_is_asked_about_before_it_is_believed) {
 }
 
 TEST_F(engine_test, many_renewals_go_in_few_batches) {
-    std::vector<std::shared_ptr<grant>> all;
+    std::vector<std::shared_ptr<hold_state>> all;
     for (int i = 0; i < 2'000; ++i)
-        all.push_back(take(line_for({.lease = 3s}, "n" + std::to_string(i))));
+        all.push_back(take(queue_for({.lease = 3s}, "n" + std::to_string(i))));
     auto const before = it->counters().requests;
     pass(10s);
     auto const batches = it->counters().requests - before;
@@ -233,7 +233,7 @@ TEST_F(engine_test, many_renewals_go_in_few_batches) {
 }
 
 TEST_F(engine_test, another_lease_length_counts_from_the_renewal_that_asked_for_it) {
-    auto const held = take(line_for({.lease = 3s}));
+    auto const held = take(queue_for({.lease = 3s}));
     struct ended final : completion {
         void completed() noexcept override { ++completions; }
         int completions{0};

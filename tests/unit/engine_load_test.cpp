@@ -11,11 +11,11 @@ class engine_load_test : public engine_test {
 protected:
     static constexpr std::size_t many = 5'000;
 
-    std::vector<std::shared_ptr<grant>> take_many(lock_options const& options = {},
-                                                  std::size_t how_many = many) {
-        std::vector<std::shared_ptr<grant>> out;
+    std::vector<std::shared_ptr<hold_state>> take_many(lock_options const& options = {},
+                                                       std::size_t how_many = many) {
+        std::vector<std::shared_ptr<hold_state>> out;
         for (std::size_t i = 0; i < how_many; ++i)
-            out.push_back(take(line_for(options, name(i))));
+            out.push_back(take(queue_for(options, name(i))));
         return out;
     }
     static std::string name(std::size_t i) { return "many/" + std::to_string(i); }
@@ -72,7 +72,7 @@ TEST_F(engine_load_test, of_many_releases_a_bounded_number_is_under_way) {
 }
 
 TEST_F(engine_load_test, a_release_that_somebody_waits_for_does_not_queue_behind_the_others) {
-    auto const mine = take(line_for({}, "mine"));
+    auto const mine = take(queue_for({}, "mine"));
     for (auto const& one : take_many())
         it->release(one, now);
     (void)wanted<seam::settle>();
@@ -88,7 +88,7 @@ TEST_F(engine_load_test, whoever_asks_for_a_name_again_is_not_in_its_own_way) {
     for (auto const& one : take_many())
         it->release(one, now);
     (void)sent();  // and none of them is answered
-    waiting again{line_for({}, name(many - 1))};
+    waiting again{queue_for({}, name(many - 1))};
     again.call.wait = false;
     it->begin(again.call, now);
     auto const requests = sent();
@@ -115,10 +115,10 @@ TEST_F(engine_load_test, whoever_asks_about_a_name_does_not_find_its_own_release
 
 TEST_F(engine_load_test, many_claims_of_one_name_are_let_go_of_in_bounded_steps) {
     auto const reader = [&] {
-        return std::make_shared<line>(std::make_shared<terms const>(
+        return std::make_shared<wait_queue>(std::make_shared<terms const>(
             make_terms({.name = "n", .mode = claim_mode::shared}, {})));
     };
-    std::vector<std::shared_ptr<grant>> held;
+    std::vector<std::shared_ptr<hold_state>> held;
     for (std::size_t i = 0; i < many; ++i)
         held.push_back(take(reader()));
     for (auto const& one : held)
@@ -140,11 +140,11 @@ TEST_F(engine_load_test, a_client_that_closes_lets_go_of_all_at_once) {
 
 TEST_F(engine_load_test,
        what_is_granted_to_a_claim_that_waits_to_be_withdrawn_is_given_back_at_once) {
-    auto const in_the_way = take(line_for({.order = ordering::fair}, "n"));
-    waiting next{line_for({.order = ordering::fair}, "n")};
+    auto const in_the_way = take(queue_for({.order = ordering::fair}, "n"));
+    waiting next{queue_for({.order = ordering::fair}, "n")};
     it->begin(next.call, now);
     settle_down();
-    auto const id = next.call.in->now->subject.id;
+    auto const id = next.call.in->current->subject.id;
     for (auto const& one : take_many())
         it->release(one, now);
     (void)sent();
@@ -183,8 +183,8 @@ protected:
         with.abilities.instant = with.abilities.parks = true;
         it.emplace(std::move(with));
     }
-    std::shared_ptr<line> lane_for(std::string name) {
-        auto out = std::make_shared<line>(
+    std::shared_ptr<wait_queue> lane_for(std::string name) {
+        auto out = std::make_shared<wait_queue>(
             std::make_shared<terms const>(make_terms({.name = std::move(name)}, {})), true);
         out->handles = 1;
         return out;
@@ -192,14 +192,14 @@ protected:
 };
 
 TEST_F(engine_lane_test, a_bounded_number_of_names_is_put_aside) {
-    std::vector<std::shared_ptr<line>> lines;
+    std::vector<std::shared_ptr<wait_queue>> queues;
     for (std::size_t i = 0; i < many; ++i) {
-        lines.push_back(lane_for(name(i)));
-        it->release(take(lines.back()), now);
+        queues.push_back(lane_for(name(i)));
+        it->release(take(queues.back()), now);
         settle_down();
     }
     EXPECT_LE(store.size(), 1'024U + 256U) << "names at the store";
-    auto const again = take(lines.back());
+    auto const again = take(queues.back());
     EXPECT_NE(again, nullptr);
     it->release(again, now);
 }
@@ -210,7 +210,7 @@ TEST_F(engine_lane_test, a_name_that_nobody_can_lock_any_more_is_given_back) {
     settle_down();
     EXPECT_EQ(store.size(), 1U) << "it is put aside";
     where->handles = 0;
-    it->abandon_lane(*where, now);
+    it->abandon_parked(*where, now);
     settle_down();
     EXPECT_EQ(store.size(), 0U);
     it->release(take(where), now);
@@ -222,7 +222,7 @@ TEST_F(engine_lane_test, a_name_that_nobody_can_lock_any_more_is_given_back) {
 // The renewal was asked for while the claim waited, and is answered after it was granted and put aside.
 TEST_F(engine_lane_test, a_late_renewal_does_not_end_what_a_thread_may_be_using) {
     auto const where = lane_for("n");
-    auto const in_the_way = take(line_for({.order = ordering::fair}));
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
     waiting mine{where};
     it->begin(mine.call, now);
     for (auto const& out : sent())
@@ -237,13 +237,13 @@ TEST_F(engine_lane_test, a_late_renewal_does_not_end_what_a_thread_may_be_using)
         it->on_notice(notice, now);
     ASSERT_EQ(mine.call.outcome, verdict::granted);
     it->release(mine.call.held, now);
-    auto const inside = where->lane->enter(now);
-    ASSERT_EQ(inside.how, fast_lane::entry::yes);
+    auto const inside = where->bias->enter(now);
+    ASSERT_EQ(inside.how, biased_hold::entry::yes);
     it->on_reply(renewal[0].id, carry_out(renewal[0]), now);
     settle_down();
     EXPECT_EQ(store.size(), 1U) << "it is still there for the thread inside";
     EXPECT_EQ(inside.where->held->state(now), lease_state::held);
-    if (!where->lane->leave(inside.generation)) it->release(*where, inside.generation, now);
+    if (!where->bias->leave(inside.generation)) it->release(*where, inside.generation, now);
     settle_down();
     EXPECT_EQ(it->counters().losses, 0U);
 }

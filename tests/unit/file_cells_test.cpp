@@ -28,7 +28,7 @@ TEST_F(file_cells, only_the_expected_version_is_replaced) {
     auto const first = std::get<seam::swapped>(made.body).version;
     EXPECT_EQ(read(b).value, "3");
     auto const clash = b.send(swap_of(0, "9", 2));
-    EXPECT_EQ(std::get<seam::conflict>(clash.body).now.version, first);
+    EXPECT_EQ(std::get<seam::conflict>(clash.body).current.version, first);
     auto const second = std::get<seam::swapped>(b.send(swap_of(first, "2", 3)).body).version;
     EXPECT_GT(second, first);
     EXPECT_EQ(read(a).value, "2");

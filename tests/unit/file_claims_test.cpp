@@ -106,11 +106,11 @@ TEST_F(file_claims, a_lease_that_is_not_renewed_ends) {
     auto answer = b.submit(waiting, true);
     ASSERT_TRUE(is_queued(answer));
     EXPECT_LE(std::get<seam::queued>(answer.body).blocked_for, 60ms);
-    while (b.renew(waiting).now == seam::renewal::status::waiting) {}
+    while (b.renew(waiting).found == seam::renewal::status::waiting) {}
     EXPECT_GE(base::boot_clock::now() - began, 60ms);
-    EXPECT_EQ(b.renew(waiting).now, seam::renewal::status::alive);
+    EXPECT_EQ(b.renew(waiting).found, seam::renewal::status::alive);
     EXPECT_TRUE(a.next<seam::claim_gone>());
-    EXPECT_EQ(a.renew(brief).now, seam::renewal::status::gone);
+    EXPECT_EQ(a.renew(brief).found, seam::renewal::status::gone);
     EXPECT_EQ(a.settle(brief), seam::ending::gone);
 }
 
@@ -118,7 +118,7 @@ TEST_F(file_claims, a_renewal_moves_the_end) {
     auto const mine = a.claim(peer::spec({.name = "x", .lease = 60ms}));
     a.submit(mine);
     auto const renewed = a.renew(mine, 30s);
-    EXPECT_EQ(renewed.now, seam::renewal::status::alive);
+    EXPECT_EQ(renewed.found, seam::renewal::status::alive);
     auto const end = base::boot_clock::now() + 100ms;
     while (base::boot_clock::now() < end)
         ASSERT_TRUE(is_refused(b.submit(b.claim("x")), seam::refusal::busy));

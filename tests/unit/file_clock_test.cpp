@@ -104,9 +104,9 @@ TEST_F(file_clock, a_minimum_hold_outlives_another_boot_id_but_not_a_restart) {
         auto const lock = mine.claim("x");
         auto const permits = mine.claim(peer::spec(permit));
         auto const reader = mine.claim(peer::spec({.name = "r", .mode = claim_mode::shared}));
-        for (auto const& it : {lock, permits, reader}) {
-            ASSERT_TRUE(is_granted(mine.submit(it)));
-            mine.send(seam::settle{.claims = {it}, .keep_for = 60s});
+        for (auto const& each : {lock, permits, reader}) {
+            ASSERT_TRUE(is_granted(mine.submit(each)));
+            mine.send(seam::settle{.claims = {each}, .keep_for = 60s});
         }
     }
     change("UPDATE state SET boot = 'another boot'");

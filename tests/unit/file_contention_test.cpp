@@ -79,8 +79,8 @@ void expect_exclusion(int processes, bool queue) {
         for (int i = 0; i < processes; ++i)
             all.push_back(std::make_unique<child_process>(
                 [&](child_process&) { return take_turns(url, shared, queue); }));
-        for (auto const& it : all)
-            EXPECT_EQ(it->wait(), 0);
+        for (auto const& each : all)
+            EXPECT_EQ(each->wait(), 0);
     }
     EXPECT_EQ(shared->worst, 1);
     EXPECT_EQ(shared->count, processes * turns);
@@ -113,8 +113,8 @@ TEST(file_contention, threads_of_one_client_while_another_drives) {
             }
         });
     }
-    for (auto& it : workers)
-        it.join();
+    for (auto& each : workers)
+        each.join();
     stop = true;
     mine.store().interrupt();
     driver.join();

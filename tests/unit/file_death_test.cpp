@@ -115,9 +115,9 @@ TEST_F(file_death, a_renewal_of_the_waiter_notices_too) {
     peer mine{url};
     auto const waiting = mine.claim("x");
     mine.submit(waiting, true);
-    EXPECT_EQ(mine.renew(waiting).now, seam::renewal::status::waiting);
+    EXPECT_EQ(mine.renew(waiting).found, seam::renewal::status::waiting);
     dead->kill();
-    EXPECT_EQ(mine.renew(waiting).now, seam::renewal::status::alive);
+    EXPECT_EQ(mine.renew(waiting).found, seam::renewal::status::alive);
 }
 
 TEST_F(file_death, a_dead_waiter_is_passed_over) {
@@ -204,11 +204,11 @@ TEST_F(file_death, closing_ends_what_was_left_and_leaves_no_row) {
 TEST_F(file_death, bells_are_used_again) {
     auto const bell = directory / "locks.db-wake/0";
     auto const number = [&] {
-        struct stat its {};
-        EXPECT_EQ(::stat(bell.c_str(), &its), 0);
-        EXPECT_EQ(its.st_mode & 0777U, 0600U);
-        EXPECT_EQ(its.st_uid, ::geteuid());
-        return its.st_ino;
+        struct stat status {};
+        EXPECT_EQ(::stat(bell.c_str(), &status), 0);
+        EXPECT_EQ(status.st_mode & 0777U, 0600U);
+        EXPECT_EQ(status.st_uid, ::geteuid());
+        return status.st_ino;
     };
     auto const came = [&] {
         peer mine{url};
@@ -240,9 +240,9 @@ TEST_F(file_death, who_has_a_removed_file_open_lets_go_of_its_bell_at_a_ring) {
     auto const bell = directory / "locks.db-wake/0";
     auto const open = [&] {
         long out = 0;
-        for (auto const& it : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+        for (auto const& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
             std::error_code gone;
-            out += std::filesystem::read_symlink(it, gone) == bell ? 1 : 0;
+            out += std::filesystem::read_symlink(each, gone) == bell ? 1 : 0;
         }
         return out;
     };
@@ -251,8 +251,8 @@ TEST_F(file_death, who_has_a_removed_file_open_lets_go_of_its_bell_at_a_ring) {
     old.submit(former);
     old.settle(former);
     old.store().drive(base::boot_clock::now() + 1200ms);  // it has nothing to look after any more
-    for (auto const* const it : {"", "-wal", "-shm", "-live"})
-        std::filesystem::remove(directory / ("locks.db" + std::string{it}));
+    for (auto const* const each : {"", "-wal", "-shm", "-live"})
+        std::filesystem::remove(directory / ("locks.db" + std::string{each}));
     peer waiter{url};
     peer holder{url};
     waiter.settle(waiter.claim("y"));  // the first to come has the first slot

@@ -80,8 +80,8 @@ public:
     }
     void await() {
         auto const from = in_child_ ? to_child_[0] : to_parent_[0];
-        pollfd its{from, POLLIN, 0};
-        ASSERT_EQ(::poll(&its, 1, longest_life * 1000), 1) << "the other side never came there";
+        pollfd entry{from, POLLIN, 0};
+        ASSERT_EQ(::poll(&entry, 1, longest_life * 1000), 1) << "the other side never came there";
         char any = 0;
         EXPECT_EQ(::read(from, &any, 1), 1);
     }

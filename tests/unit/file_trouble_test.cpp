@@ -76,13 +76,13 @@ TEST_F(file_trouble, urls) {
 TEST_F(file_trouble, everything_is_private) {
     EXPECT_FALSE(error_at(url));
     for (auto const* const suffix : {"", "-wal", "-shm", "-live"}) {
-        struct stat its {};
-        ASSERT_EQ(::stat((path + suffix).c_str(), &its), 0) << suffix;
-        EXPECT_EQ(its.st_mode & 0777U, 0600U) << suffix;
+        struct stat status {};
+        ASSERT_EQ(::stat((path + suffix).c_str(), &status), 0) << suffix;
+        EXPECT_EQ(status.st_mode & 0777U, 0600U) << suffix;
     }
-    struct stat its {};
-    ASSERT_EQ(::stat((path + "-wake").c_str(), &its), 0);
-    EXPECT_EQ(its.st_mode & 0777U, 0700U);
+    struct stat status {};
+    ASSERT_EQ(::stat((path + "-wake").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0700U);
 }
 
 TEST_F(file_trouble, a_group_that_shares_a_file_shares_its_companions) {
@@ -91,13 +91,13 @@ TEST_F(file_trouble, a_group_that_shares_a_file_shares_its_companions) {
     peer mine{url};
     EXPECT_FALSE(error_of(mine.submit(mine.claim("x"))));
     for (auto const* const suffix : {"-wal", "-shm", "-live", "-wake/0"}) {
-        struct stat its {};
-        ASSERT_EQ(::stat((path + suffix).c_str(), &its), 0) << suffix;
-        EXPECT_EQ(its.st_mode & 0777U, 0660U) << suffix;
+        struct stat status {};
+        ASSERT_EQ(::stat((path + suffix).c_str(), &status), 0) << suffix;
+        EXPECT_EQ(status.st_mode & 0777U, 0660U) << suffix;
     }
-    struct stat its {};
-    ASSERT_EQ(::stat((path + "-wake").c_str(), &its), 0);
-    EXPECT_EQ(its.st_mode & 0777U, 0770U);
+    struct stat status {};
+    ASSERT_EQ(::stat((path + "-wake").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777U, 0770U);
 }
 
 TEST_F(file_trouble, places_where_no_file_can_be) {
@@ -150,7 +150,7 @@ TEST_F(file_trouble, a_second_name_harms_nobody_who_has_the_file_open) {
     expect(error_at(url), errc::bad_url, path, "hard link");
     auto const end = base::boot_clock::now() + 1s;  // it looks four times a second
     do {
-        ASSERT_EQ(mine.renew(held).now, seam::renewal::status::alive);
+        ASSERT_EQ(mine.renew(held).found, seam::renewal::status::alive);
     } while (base::boot_clock::now() < end);
     EXPECT_TRUE(is_granted(mine.submit(mine.claim("y"))));
     std::filesystem::remove(other);
@@ -269,8 +269,8 @@ TEST_F(file_trouble, a_file_that_may_only_be_read) {
     // Rights do not bind root: so the child becomes somebody else, who owns all of it.
     child_process reader{[&](child_process&) {
         if (::geteuid() == 0) {
-            for (auto const& it : std::filesystem::recursive_directory_iterator{directory.path()})
-                if (::chown(it.path().c_str(), 65534, 65534) != 0) return 10;
+            for (auto const& each : std::filesystem::recursive_directory_iterator{directory.path()})
+                if (::chown(each.path().c_str(), 65534, 65534) != 0) return 10;
             if (::chown(directory.path().c_str(), 65534, 65534) != 0) return 11;
             if (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0)
                 return 12;
@@ -316,7 +316,7 @@ TEST_F(file_trouble, a_full_disk_loses_nothing) {
         rlimit const wide{RLIM_INFINITY, RLIM_INFINITY};
         if (::setrlimit(RLIMIT_FSIZE, &wide) != 0) return 12;
         if (!is_granted(mine.submit(mine.claim("x")))) return 13;
-        if (mine.renew(held).now != seam::renewal::status::alive) return 14;
+        if (mine.renew(held).found != seam::renewal::status::alive) return 14;
         if (mine.settle(held) != seam::ending::released) return 15;
         return HasFailure() ? 1 : 0;
     }};

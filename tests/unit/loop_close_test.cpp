@@ -64,9 +64,10 @@ TEST(loop_close, takes_its_patience_once) {
             exit.captive = std::this_thread::get_id();
         }
         waiter self{*on};
-        core::acquire_call call{std::make_shared<core::line>(std::make_shared<core::terms const>(
-                                    core::make_terms({.name = "n"}, {}))),
-                                self};
+        core::acquire_call call{
+            std::make_shared<core::wait_queue>(
+                std::make_shared<core::terms const>(core::make_terms({.name = "n"}, {}))),
+            self};
         on->acquire(call, self, std::chrono::nanoseconds::max(), {});
         EXPECT_EQ(call.outcome, core::verdict::failed);
     }};

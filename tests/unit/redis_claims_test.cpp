@@ -44,7 +44,7 @@ TEST_F(redis_claims, a_release_grants_the_next_and_tells_it) {
     auto const granted = other.next<seam::claim_granted>();
     ASSERT_TRUE(granted);
     EXPECT_EQ(granted->id, waiting.id);
-    EXPECT_EQ(other.renew(waiting).now, seam::renewal::status::alive);
+    EXPECT_EQ(other.renew(waiting).found, seam::renewal::status::alive);
     EXPECT_EQ(other.renew(waiting).held.number, granted->held.number);
 }
 
@@ -86,7 +86,7 @@ TEST_F(redis_claims, a_batch_of_renewals_is_one_reply_and_one_sick_name_harms_no
         auto const wanted = i == 7   ? seam::renewal::status::gone
                             : i == 8 ? seam::renewal::status::waiting  // nothing is known
                                      : seam::renewal::status::alive;
-        EXPECT_EQ(renewed->items[i].now, wanted) << i;
+        EXPECT_EQ(renewed->items[i].found, wanted) << i;
     }
 }
 
@@ -142,7 +142,7 @@ TEST_F(redis_claims, cells_are_swapped_and_watched) {
     EXPECT_EQ(cell.version, version);
     auto const late = mine.send(seam::swap{key, 0, "9", 1h, {mine.id(), 2}});
     ASSERT_TRUE(std::holds_alternative<seam::conflict>(late.body));
-    EXPECT_EQ(std::get<seam::conflict>(late.body).now.value, "7");
+    EXPECT_EQ(std::get<seam::conflict>(late.body).current.value, "7");
     auto const guard = mine.claim(peer::spec({.name = "l", .kind = lock_kind::latch}));
     auto const guarded = mine.send(seam::swap{key, version, "6", 1h, {mine.id(), 3}, guard});
     ASSERT_TRUE(std::holds_alternative<seam::conflict>(guarded.body)) << error_of(guarded).text;
@@ -164,8 +164,8 @@ TEST_F(redis_claims, names_are_listed_in_order_and_in_pages) {
         auto const reply = mine.send(wanted);
         auto const* const page = std::get_if<seam::page>(&reply.body);
         ASSERT_NE(page, nullptr) << error_of(reply).text;
-        for (auto const& it : page->names)
-            seen.push_back(it.name);
+        for (auto const& each : page->names)
+            seen.push_back(each.name);
         wanted.after = page->next;
     } while (!wanted.after.empty());
     EXPECT_EQ(seen, names);
@@ -195,7 +195,7 @@ TEST_F(redis_claims, evict_ends_the_holds_of_others) {
     auto const told = mine.next<seam::claim_gone>();
     ASSERT_TRUE(told);
     EXPECT_EQ(told->id, held.id);
-    EXPECT_EQ(mine.renew(held).now, seam::renewal::status::gone);
+    EXPECT_EQ(mine.renew(held).found, seam::renewal::status::gone);
 }
 
 TEST_F(redis_claims, thousands_are_under_way_at_once) {

@@ -70,7 +70,7 @@ TEST_F(redis_forgery, a_grant_without_a_proof_is_none) {
     for (auto const& end : {std::string{}, std::string{" "}, " " + std::string(40, '0'),
                             " " + std::string(39, 'f'), " " + std::string(80, 'a')})
         EXPECT_FALSE(told(grant + end)) << end;
-    EXPECT_EQ(waiter.renew(waiting).now, seam::renewal::status::waiting);
+    EXPECT_EQ(waiter.renew(waiting).found, seam::renewal::status::waiting);
     EXPECT_EQ(holder.settle(holding), seam::ending::released);
     auto const granted = waiter.next<seam::claim_granted>();
     ASSERT_TRUE(granted) << "the true one counts";
@@ -103,7 +103,7 @@ TEST_F(redis_forgery, what_proved_one_grant_proves_no_other) {
     EXPECT_FALSE(told(grant_of(waiting) + proof));
     auto other = heard;
     EXPECT_FALSE(told(other.replace(8, 16, base::hex(waiting.id.number))));
-    EXPECT_EQ(waiter.renew(waiting).now, seam::renewal::status::waiting);
+    EXPECT_EQ(waiter.renew(waiting).found, seam::renewal::status::waiting);
 }
 
 // A claim whose answers and messages were lost is asked for again by the same id, perhaps when its
@@ -111,7 +111,7 @@ TEST_F(redis_forgery, what_proved_one_grant_proves_no_other) {
 TEST_F(redis_forgery, an_old_grant_of_a_claim_that_waits_again_is_not_made_younger) {
     auto const heard = overhear();
     auto const held = waiter.renew(waiting);
-    ASSERT_EQ(held.now, seam::renewal::status::alive);
+    ASSERT_EQ(held.found, seam::renewal::status::alive);
     EXPECT_EQ(waiter.settle(waiting), seam::ending::released);
     holding = holder.claim("q");
     auto const granted = holder.submit(holding);
@@ -130,7 +130,7 @@ TEST_F(redis_forgery, an_old_grant_of_a_claim_that_waits_again_is_not_made_young
 
 TEST_F(redis_forgery, a_claim_that_is_sent_again_is_granted_by_the_same_proof) {
     EXPECT_TRUE(is_queued(waiter.submit(waiting, true)));
-    EXPECT_EQ(waiter.renew(waiting).now, seam::renewal::status::waiting);
+    EXPECT_EQ(waiter.renew(waiting).found, seam::renewal::status::waiting);
     EXPECT_TRUE(is_queued(waiter.submit(waiting, true)));
     EXPECT_EQ(holder.settle(holding), seam::ending::released);
     EXPECT_TRUE(waiter.next<seam::claim_granted>());

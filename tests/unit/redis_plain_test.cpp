@@ -44,8 +44,8 @@ TEST_F(redis_plain, a_lock_is_a_key) {
     EXPECT_GT(std::get<seam::refused>(no.body).blocked_for, 0ms);
     seam::renew both{{{held, 60s}, {mine.claim("orders"), 60s}}};
     auto const renewed = std::get<seam::renewed>(mine.send(both).body);
-    EXPECT_EQ(renewed.items[0].now, seam::renewal::status::alive);
-    EXPECT_EQ(renewed.items[1].now, seam::renewal::status::gone);
+    EXPECT_EQ(renewed.items[0].found, seam::renewal::status::alive);
+    EXPECT_EQ(renewed.items[1].found, seam::renewal::status::gone);
     EXPECT_EQ(mine.settle(held), seam::ending::released);
     EXPECT_EQ(server().ask({"EXISTS", "orders"}), "0");
     EXPECT_TRUE(is_granted(other.submit(other.claim("orders"))));

@@ -49,7 +49,7 @@ TEST_F(redis_trouble, a_killed_connection_is_made_again) {
     server().ask({"CLIENT", "KILL", "TYPE", "pubsub"});
     auto const again = mine.next<seam::session_changed>();
     ASSERT_TRUE(again);
-    EXPECT_EQ(again->now, seam::session_changed::state::restored);
+    EXPECT_EQ(again->became, seam::session_changed::state::restored);
     peer other{server().url()};
     ASSERT_TRUE(is_queued(other.submit(other.claim("q"), true)));
     EXPECT_TRUE(mine.next<seam::name_contended>()) << "messages arrive again";
@@ -110,10 +110,10 @@ TEST_F(redis_trouble, a_server_without_memory_still_releases) {
     peer mine{server().url()};
     auto const held = mine.claim("q");
     ASSERT_TRUE(is_granted(mine.submit(held)));
-    ASSERT_EQ(mine.renew(held).now, seam::renewal::status::alive);
+    ASSERT_EQ(mine.renew(held).found, seam::renewal::status::alive);
     server().ask({"CONFIG", "SET", "maxmemory", "1"});
     expect(error_of(mine.submit(mine.claim("r"))), errc::store_unavailable, "maxmemory");
-    EXPECT_EQ(mine.renew(held).now, seam::renewal::status::alive);
+    EXPECT_EQ(mine.renew(held).found, seam::renewal::status::alive);
     EXPECT_EQ(mine.settle(held), seam::ending::released);
     server().ask({"CONFIG", "SET", "maxmemory", "0"});
     EXPECT_TRUE(is_granted(mine.submit(mine.claim("r"))));
@@ -155,7 +155,7 @@ TEST_F(redis_trouble, grants_wait_for_replicas) {
     auto const held = mine.claim("r");
     ASSERT_TRUE(support::eventually([&] { return is_granted(mine.submit(held, true)); }));
     EXPECT_NE(replica.ask({"EXISTS", "holdfast:name:{r}"}), "0");
-    EXPECT_EQ(mine.renew(held).now, seam::renewal::status::alive);
+    EXPECT_EQ(mine.renew(held).found, seam::renewal::status::alive);
     auto const waiting = other.claim("r");
     ASSERT_TRUE(is_queued(other.submit(waiting, true)));
     ASSERT_TRUE(other.listens(primary));
@@ -198,7 +198,7 @@ TEST_F(redis_trouble, a_server_that_restarts_empty_has_lost_the_hold) {
     EXPECT_TRUE(support::eventually([&] {
         auto const reply = mine.send(seam::renew{{{held, 30s}}});
         auto const* const it = std::get_if<seam::renewed>(&reply.body);
-        return it != nullptr && it->items.front().now == seam::renewal::status::gone;
+        return it != nullptr && it->items.front().found == seam::renewal::status::gone;
     }));
 }
 

@@ -104,9 +104,9 @@ TEST_F(redis_waited, no_page_misses_anybody) {
         ASSERT_TRUE(is_granted(mine.submit(known(mine, name + "#"))));  // held, not waited for
     }
     std::set<std::string> seen;
-    for (auto const& it : look(other)) {
-        EXPECT_TRUE(seen.insert(it.name).second) << it.name;
-        EXPECT_EQ(it.waiters.size(), 1U);
+    for (auto const& each : look(other)) {
+        EXPECT_TRUE(seen.insert(each.name).second) << each.name;
+        EXPECT_EQ(each.waiters.size(), 1U);
     }
     EXPECT_EQ(seen, names);
 

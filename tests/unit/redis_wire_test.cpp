@@ -192,10 +192,10 @@ TEST(redis_messages, are_hints_and_distrusted) {
         layout.read("granted 000000000000000f 77 1000 1 7777eadae3265f094897ea985b2e8bd593b3d0ed")
             .notice;
     ASSERT_TRUE(granted);
-    auto const& it = std::get<seam::claim_granted>(*granted);
-    EXPECT_EQ(it.id, (seam::claim_id{seam::client_id{0xabc}, 15}));
-    EXPECT_EQ(it.held.number, seam::sequence{77});
-    EXPECT_TRUE(it.held.contended);
+    auto const& hold = std::get<seam::claim_granted>(*granted);
+    EXPECT_EQ(hold.id, (seam::claim_id{seam::client_id{0xabc}, 15}));
+    EXPECT_EQ(hold.held.number, seam::sequence{77});
+    EXPECT_TRUE(hold.held.contended);
     auto const gone = layout.read("gone 000000000000000f 1001 it was evicted").notice;
     ASSERT_TRUE(gone);
     EXPECT_EQ(std::get<seam::claim_gone>(*gone).why, "it was evicted");
@@ -276,7 +276,7 @@ TEST(redis_replies, renewals_are_under_way_by_some_at_a_time) {
     EXPECT_EQ(sent, names) << "each is asked for once";
     auto const all = std::get<seam::renewed>(it.finish().body).items;
     for (std::size_t i = 0; i < names; ++i)
-        EXPECT_EQ(all[i].now == seam::renewal::status::alive, i % 2 == 0);
+        EXPECT_EQ(all[i].found == seam::renewal::status::alive, i % 2 == 0);
 }
 
 TEST(redis_replies, without_a_connection_no_more_renewals_are_made) {

@@ -18,8 +18,8 @@ TEST_F(rules_test, a_cell_is_replaced_only_at_the_expected_version) {
     EXPECT_EQ(std::get<seam::cell>(ask(seam::read{key})).version, 0U);
     auto const first = std::get<seam::swapped>(ask(change(0, "a", 1))).version;
     auto const conflict = std::get<seam::conflict>(ask(change(0, "b", 2)));
-    EXPECT_EQ(conflict.now.version, first);
-    EXPECT_EQ(conflict.now.value, "a");
+    EXPECT_EQ(conflict.current.version, first);
+    EXPECT_EQ(conflict.current.value, "a");
     auto const second = std::get<seam::swapped>(ask(change(first, "b", 3))).version;
     EXPECT_GT(second, first);
     EXPECT_EQ(std::get<seam::cell>(ask(seam::read{key})).value, "b");

@@ -70,12 +70,12 @@ TEST_F(rules_test, a_renewal_begins_the_lease_anew) {
     take(one);
     now += 900ms;
     auto const renewed = renew(one);
-    EXPECT_EQ(renewed.now, status::alive);
+    EXPECT_EQ(renewed.found, status::alive);
     EXPECT_EQ(renewed.held.began, now);
     now += 999ms;
-    EXPECT_EQ(renew(one).now, status::alive);
+    EXPECT_EQ(renew(one).found, status::alive);
     now += 1s;
-    EXPECT_EQ(renew(one).now, status::gone);
+    EXPECT_EQ(renew(one).found, status::gone);
     EXPECT_EQ(settle(one), seam::ending::gone);
     EXPECT_EQ(size(), 0U);
 }
@@ -83,12 +83,12 @@ TEST_F(rules_test, a_renewal_begins_the_lease_anew) {
 TEST_F(rules_test, a_renewal_for_a_shorter_lease_does_not_take_back_what_was_promised) {
     auto const one = claim(lock());
     take(one);
-    EXPECT_EQ(renew(one, 10s).now, status::alive);
-    EXPECT_EQ(renew(one, 1s).now, status::alive);
+    EXPECT_EQ(renew(one, 10s).found, status::alive);
+    EXPECT_EQ(renew(one, 1s).found, status::alive);
     now += 9s;
-    EXPECT_EQ(renew(one, 1s).now, status::alive);
+    EXPECT_EQ(renew(one, 1s).found, status::alive);
     now += 1s;
-    EXPECT_EQ(renew(one, 1s).now, status::gone);
+    EXPECT_EQ(renew(one, 1s).found, status::gone);
 }
 
 TEST_F(rules_test, a_batch_of_renewals_answers_each) {
@@ -98,13 +98,13 @@ TEST_F(rules_test, a_batch_of_renewals_answers_each) {
     take(claim(lock("b"), 2));
     wait_in_line(waiting);
     seam::renew request;
-    for (auto const& it : {held, waiting, claim(lock("c"))})
-        request.items.push_back({it, 1s});
+    for (auto const& each : {held, waiting, claim(lock("c"))})
+        request.items.push_back({each, 1s});
     auto const items = std::get<seam::renewed>(ask(request)).items;
     ASSERT_EQ(items.size(), 3U);
-    EXPECT_EQ(items[0].now, status::alive);
-    EXPECT_EQ(items[1].now, status::waiting);
-    EXPECT_EQ(items[2].now, status::gone);
+    EXPECT_EQ(items[0].found, status::alive);
+    EXPECT_EQ(items[1].found, status::waiting);
+    EXPECT_EQ(items[2].found, status::gone);
     EXPECT_EQ(items[1].blocked_for, 1s);
 }
 
@@ -126,11 +126,11 @@ TEST_F(rules_test, a_minimum_hold_keeps_the_name_taken_by_nobody) {
     EXPECT_EQ(settle(one, 500ms), seam::ending::released);
     EXPECT_EQ(told<seam::changed>(), 1U) << "the first in the line is told of the new end";
     EXPECT_EQ(settle(one, 500ms), seam::ending::released) << "and again when sent twice";
-    EXPECT_EQ(renew(one).now, status::gone) << "it is nobody's";
+    EXPECT_EQ(renew(one).found, status::gone) << "it is nobody's";
     EXPECT_EQ(why(submit(one)), seam::refusal::too_late);
     EXPECT_EQ(renew(waiter).blocked_for, 500ms);
     now += 500ms;
-    EXPECT_EQ(renew(waiter).now, status::alive);
+    EXPECT_EQ(renew(waiter).found, status::alive);
     EXPECT_EQ(settle(waiter), seam::ending::released);
     EXPECT_EQ(size(), 0U);
 }

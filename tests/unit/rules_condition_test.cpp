@@ -70,7 +70,7 @@ TEST_F(rules_condition_test, the_notice_of_one_who_died_passes_on) {
     now += 600ms;
     renew(alive);
     now += 500ms;
-    EXPECT_EQ(renew(alive).now, seam::renewal::status::alive);
+    EXPECT_EQ(renew(alive).found, seam::renewal::status::alive);
     consume(alive);
     EXPECT_EQ(size(), 0U);
 }

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "stores/memory/space.hpp"
+#include "stores/memory/shared_state.hpp"
 
 namespace holdfast::stores {
 
@@ -68,11 +68,11 @@ protected:
         EXPECT_TRUE(std::holds_alternative<seam::queued>(submit(what)));
     }
     seam::ending settle(seam::claim const& what, std::chrono::milliseconds keep_for = 0ms,
-                        seam::store_time bar_until = {}) {
+                        seam::store_time tombstone_until = {}) {
         seam::settle request;
         request.claims.push_back(what);
         request.keep_for = keep_for;
-        request.bar_until = bar_until;
+        request.tombstone_until = tombstone_until;
         return std::get<seam::settled>(ask(request, static_cast<std::uint64_t>(what.id.client)))
             .endings.front();
     }
@@ -91,8 +91,8 @@ protected:
     std::vector<seam::claim_id> handed_over() const {
         std::vector<seam::claim_id> out;
         for (auto const& [to, what] : notices)
-            if (auto const* const it = std::get_if<seam::claim_granted>(&what))
-                out.push_back(it->id);
+            if (auto const* const hold = std::get_if<seam::claim_granted>(&what))
+                out.push_back(hold->id);
         return out;
     }
     template <class Notice>

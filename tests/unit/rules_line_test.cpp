@@ -51,9 +51,9 @@ TEST_F(rules_test, an_expired_holder_makes_way_and_is_told) {
     take(dead);
     wait_in_line(waiter);
     now += 1s;
-    EXPECT_EQ(renew(waiter).now, status::alive) << "the waiter's sign of life moves the line";
+    EXPECT_EQ(renew(waiter).found, status::alive) << "the waiter's sign of life moves the line";
     EXPECT_EQ(told<seam::claim_gone>(), 1U);
-    EXPECT_EQ(renew(dead).now, status::gone);
+    EXPECT_EQ(renew(dead).found, status::gone);
 }
 
 TEST_F(rules_test, a_dead_waiter_is_skipped_within_its_own_lease) {
@@ -66,7 +66,7 @@ TEST_F(rules_test, a_dead_waiter_is_skipped_within_its_own_lease) {
     now += 2s;
     settle(holder);
     EXPECT_EQ(handed_over(), std::vector{alive.id});
-    EXPECT_EQ(renew(dead).now, status::gone);
+    EXPECT_EQ(renew(dead).found, status::gone);
 }
 
 TEST_F(rules_test, a_newcomer_queues_behind_any_waiter) {
@@ -138,14 +138,14 @@ TEST_F(rules_test, who_comes_to_stand_before_a_kept_hold_is_told) {
     settle(waiters[1]);
     EXPECT_TRUE(notices.empty()) << "the first is the same";
     now += 1s;
-    EXPECT_EQ(renew(waiters[4]).now, status::waiting);
+    EXPECT_EQ(renew(waiters[4]).found, status::waiting);
     expect_told(3);  // the first has died
     settle(waiters[0]);
     expect_told(5);  // withdrawn
     ask(seam::evict{.name = "n", .only = waiters[2].id});
     expect_told(6);
     now += 4s;
-    EXPECT_EQ(renew(waiters[3]).now, status::alive);
+    EXPECT_EQ(renew(waiters[3]).found, status::alive);
     settle(waiters[3]);
     EXPECT_EQ(told<seam::changed>(), 0U) << "nothing is kept any more";
 }

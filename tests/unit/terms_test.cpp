@@ -104,12 +104,12 @@ TEST(terms, who_may_share_a_line) {
     EXPECT_FALSE(of({.renew = false}).sharable()) << "the next would get what is left of the lease";
     EXPECT_FALSE(make_terms({.name = "n", .mode = claim_mode::shared}, {}).sharable());
     EXPECT_FALSE(make_terms({.name = "n", .joins = true}, {.owner = "o"}).sharable());
-    EXPECT_TRUE(of({}).same_line(of({})));
+    EXPECT_TRUE(of({}).same_queue(of({})));
     for (auto const& other :
          {lock_options{.lease = 29s}, lock_options{.max_hold = 1s}, lock_options{.min_hold = 1s},
           lock_options{.grace = 1s}, lock_options{.local_passes = 1}, lock_options{.label = "x"},
           lock_options{.owner = "x"}, lock_options{.renew_every = 1s}})
-        EXPECT_FALSE(of({}).same_line(of(other)));
+        EXPECT_FALSE(of({}).same_queue(of(other)));
 }
 
 }  // namespace

@@ -49,24 +49,24 @@ clients::person& clients::look_up(seam::client_id client) {
         out = {.known = true, .gone = false, .slot = alive_.slot(), .who = self_};
         return out;
     }
-    auto its = file_.query("SELECT slot, side, pid, host, label FROM clients WHERE id = ?");
+    auto slot = file_.query("SELECT slot, side, pid, host, label FROM clients WHERE id = ?");
     auto who = std::make_shared<seam::identity>();
     who->id = client;
-    if (its.with(raw(client)).next()) {
+    if (slot.with(raw(client)).next()) {
         out.known = true;
-        out.slot = slot_in(its, 0);
-        out.gone = provably_gone(out.slot, its.integer(1));
-        who->pid = its.integer(2);
-        who->host = its.text(3);
-        who->label = its.text(4);
+        out.slot = slot_in(slot, 0);
+        out.gone = provably_gone(out.slot, slot.integer(1));
+        who->pid = slot.integer(2);
+        who->host = slot.text(3);
+        who->label = slot.text(4);
     }
     out.who = std::move(who);
     return out;
 }
 
 bool clients::gone(seam::client_id client) {
-    auto const& its = look_up(client);
-    return its.known && its.gone;
+    auto const& found = look_up(client);
+    return found.known && found.gone;
 }
 
 std::shared_ptr<seam::identity const> clients::who(seam::client_id client) {
@@ -74,8 +74,8 @@ std::shared_ptr<seam::identity const> clients::who(seam::client_id client) {
 }
 
 std::optional<std::int64_t> clients::slot(seam::client_id client) {
-    auto const& its = look_up(client);
-    return its.known && !its.gone ? its.slot : std::nullopt;
+    auto const& found = look_up(client);
+    return found.known && !found.gone ? found.slot : std::nullopt;
 }
 
 std::vector<seam::client_id> clients::count() {

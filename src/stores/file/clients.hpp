@@ -58,7 +58,7 @@ public:
     /// since that client came.
     [[nodiscard]] bool others_proven_alive();
 
-    /// Removes a client, and its notices if it has any. Its claims and watches are the books' affair.
+    /// Removes a client, and its notices if it has any. Its claims and watches are the ledger' affair.
     void remove(seam::client_id client, bool with_notices);
 
 private:

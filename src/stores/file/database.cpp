@@ -141,11 +141,11 @@ void database::close(sqlite3* connection) noexcept {
 // SQLite's own handler backs off to 100 ms and so starves a second writer. Transactions here last
 // some tens of microseconds: short random pauses let everybody in.
 int database::on_busy(void* self, int) noexcept {
-    auto& its = *static_cast<database*>(self);
-    if (base::boot_clock::now() >= its.patience_) return 0;
+    auto& whose = *static_cast<database*>(self);
+    if (base::boot_clock::now() >= whose.patience_) return 0;
     constexpr std::uint64_t shortest = 50;
     constexpr std::uint64_t spread = 400;
-    base::pause(std::chrono::microseconds{shortest + its.random_.below(spread)});
+    base::pause(std::chrono::microseconds{shortest + whose.random_.below(spread)});
     return 1;
 }
 
@@ -154,10 +154,10 @@ int database::on_busy(void* self, int) noexcept {
 int database::on_commit(void* self, sqlite3* connection, char const*, int frames) noexcept {
     constexpr int enough = 4000;
     constexpr auto moment = std::chrono::milliseconds{20};
-    auto& its = *static_cast<database*>(self);
-    its.frames_ = frames;
+    auto& whose = *static_cast<database*>(self);
+    whose.frames_ = frames;
     if (frames < enough) return SQLITE_OK;
-    its.patience_ = base::boot_clock::now() + moment;
+    whose.patience_ = base::boot_clock::now() + moment;
     // Busy or not, the commit has happened. The next one tries again.
     sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
     return SQLITE_OK;

@@ -22,7 +22,8 @@ class database;
 /// that was bound must live as long.
 class cursor {
 public:
-    cursor(database& its, sqlite3_stmt* statement) noexcept : its_{its}, statement_{statement} {}
+    cursor(database& whose, sqlite3_stmt* statement) noexcept
+        : its_{whose}, statement_{statement} {}
     cursor(cursor const&) = delete;
     cursor& operator=(cursor const&) = delete;
     ~cursor() { sqlite3_reset(statement_); }

@@ -22,30 +22,30 @@ struct registry {
 
 // Never destroyed: clients of static storage duration may outlive any other order.
 registry& all() {
-    static auto& it = *new registry;
-    return it;
+    static auto& instance = *new registry;
+    return instance;
 }
 
 void before() {
     all().mutex.lock();
-    for (auto* const it : all().parties)
-        it->hold_still();
+    for (auto* const each : all().parties)
+        each->hold_still();
     all().opening.lock();
 }
 
 void after_in_parent() {
     all().opening.unlock();
-    for (auto* const it : all().parties)
-        it->go_on();
+    for (auto* const each : all().parties)
+        each->go_on();
     all().mutex.unlock();
 }
 
 void after_in_child() {
-    for (auto* const it : all().parties)
-        if (auto* const connection = it->part()) all().left_over.push_back(connection);
+    for (auto* const each : all().parties)
+        if (auto* const connection = each->part()) all().left_over.push_back(connection);
     all().opening.unlock();
-    for (auto* const it : all().parties)
-        it->go_on();
+    for (auto* const each : all().parties)
+        each->go_on();
     all().mutex.unlock();
 }
 

@@ -68,13 +68,13 @@ bool in_group(gid_t group) {
     return false;
 }
 
-void require_type(std::string const& path, struct stat const& its) {
-    if (S_ISREG(its.st_mode)) return;
-    if (S_ISLNK(its.st_mode))
+void require_type(std::string const& path, struct stat const& status) {
+    if (S_ISREG(status.st_mode)) return;
+    if (S_ISLNK(status.st_mode))
         refuse(errc::bad_url, path,
                "is a symbolic link, which somebody could point elsewhere; give the path that it "
                "leads to");
-    if (S_ISDIR(its.st_mode))
+    if (S_ISDIR(status.st_mode))
         refuse(errc::bad_url, path,
                "is a directory; name a file in it, such as file:" + path + "/locks.db");
     refuse(errc::bad_url, path, "is not a regular file; choose another path");
@@ -82,24 +82,24 @@ void require_type(std::string const& path, struct stat const& its) {
 
 // A file that somebody else made may say anything. A group that shares one does so on purpose: by
 // giving itself the right to write.
-void require_trust(std::string const& path, struct stat const& its) {
-    if ((its.st_mode & S_IWOTH) != 0)
+void require_trust(std::string const& path, struct stat const& status) {
+    if ((status.st_mode & S_IWOTH) != 0)
         refuse(errc::access_denied, path,
                "can be written by everybody; take that right away with chmod o-w '" + path + "'");
-    bool const ours = its.st_uid == ::geteuid() || its.st_uid == 0;
-    bool const shared = (its.st_mode & S_IWGRP) != 0 && in_group(its.st_gid);
+    bool const ours = status.st_uid == ::geteuid() || status.st_uid == 0;
+    bool const shared = (status.st_mode & S_IWGRP) != 0 && in_group(status.st_gid);
     if (!ours && !shared)
         refuse(errc::access_denied, path,
-               "belongs to another user (uid " + std::to_string(its.st_uid) +
+               "belongs to another user (uid " + std::to_string(status.st_uid) +
                    "); run as that user, choose another path, or let its owner share it with a "
                    "group: chgrp GROUP '" +
                    path + "' and chmod 660 '" + path + "'");
 }
 
 void require_local(std::string const& path, std::string const& directory, file_system_probe probe) {
-    struct statfs its {};
-    if (probe(directory.c_str(), &its) != 0) refuse_errno(path, "cannot be reached", errno);
-    auto const kind = network_file_system(static_cast<long>(its.f_type));
+    struct statfs status {};
+    if (probe(directory.c_str(), &status) != 0) refuse_errno(path, "cannot be reached", errno);
+    auto const kind = network_file_system(static_cast<long>(status.f_type));
     if (!kind.empty())
         refuse(errc::unsupported, path,
                "lies on " + std::string{kind} +
@@ -111,9 +111,10 @@ void require_local(std::string const& path, std::string const& directory, file_s
 // A directory that a group may write and whose files become the group's (chmod 2770) is meant to be
 // shared: a file that is made in it is the group's to write, whatever the maker's umask.
 bool is_shared(std::string const& directory) noexcept {
-    struct stat its {};
+    struct stat status {};
     constexpr mode_t wanted = S_ISGID | S_IWGRP;
-    return ::stat(directory.c_str(), &its) == 0 && (its.st_mode & (wanted | S_IWOTH)) == wanted;
+    return ::stat(directory.c_str(), &status) == 0 &&
+           (status.st_mode & (wanted | S_IWOTH)) == wanted;
 }
 
 bool make_private(std::string const& path) noexcept {
@@ -160,8 +161,8 @@ std::string_view network_file_system(long type) noexcept {
         known{0xbacbacbc, "vmhgfs"},
     };
     constexpr unsigned long low_half = 0xffffffff;  // some architectures extend the sign
-    for (auto const& it : all)
-        if (it.type == (static_cast<unsigned long>(type) & low_half)) return it.name;
+    for (auto const& each : all)
+        if (each.type == (static_cast<unsigned long>(type) & low_half)) return each.name;
     return {};
 }
 
@@ -171,38 +172,38 @@ location location::prepare(settings const& wanted, file_system_probe probe) {
     auto const name = wanted.path.substr(wanted.path.rfind('/') + 1);
     out.path_ = (directory == "/" ? "" : directory) + "/" + name;
     if (!wanted.network) require_local(out.path_, directory, probe);
-    struct stat its {};
-    if (::lstat(out.path_.c_str(), &its) != 0) {
+    struct stat status {};
+    if (::lstat(out.path_.c_str(), &status) != 0) {
         if (errno != ENOENT) refuse_errno(out.path_, "cannot be reached", errno);
         // Another process may have been faster: then its file is judged like any other.
         if (!make_file(out.path_, directory) && errno != EEXIST)
             refuse_errno(out.path_, "cannot be made", errno);
-        if (::lstat(out.path_.c_str(), &its) != 0)
+        if (::lstat(out.path_.c_str(), &status) != 0)
             refuse_errno(out.path_, "vanished while it was made", errno);
     }
-    require_type(out.path_, its);
-    require_trust(out.path_, its);
+    require_type(out.path_, status);
+    require_trust(out.path_, status);
     require_one_name(out.path_);
-    out.mode_ = its.st_mode & rights;
-    out.owner_ = its.st_uid;
-    out.group_ = its.st_gid;
+    out.mode_ = status.st_mode & rights;
+    out.owner_ = status.st_uid;
+    out.group_ = status.st_gid;
     return out;
 }
 
 // Best effort: without the right to do it the companion stays private, and others are told so.
 void location::adopt(int companion, mode_t mode) const noexcept {
-    struct stat its {};
-    if (::fstat(companion, &its) != 0) return;
+    struct stat status {};
+    if (::fstat(companion, &status) != 0) return;
     auto const owner = ::geteuid() == 0 ? owner_ : static_cast<uid_t>(-1);
-    bool const alien = its.st_gid != group_ || (::geteuid() == 0 && its.st_uid != owner_);
+    bool const alien = status.st_gid != group_ || (::geteuid() == 0 && status.st_uid != owner_);
     if (alien && ::fchown(companion, owner, group_) != 0) return;
-    if ((its.st_mode & rights) != mode) ::fchmod(companion, mode);
+    if ((status.st_mode & rights) != mode) ::fchmod(companion, mode);
 }
 
 bool location::has_adopted(int companion) const noexcept {
-    struct stat its {};
-    return ::fstat(companion, &its) == 0 && its.st_gid == group_ &&
-           (::geteuid() != 0 || its.st_uid == owner_) && (its.st_mode & rights) == mode_;
+    struct stat status {};
+    return ::fstat(companion, &status) == 0 && status.st_gid == group_ &&
+           (::geteuid() != 0 || status.st_uid == owner_) && (status.st_mode & rights) == mode_;
 }
 
 base::descriptor location::companion_file(char const* suffix) const {
@@ -219,10 +220,10 @@ base::descriptor location::companion_file(char const* suffix) const {
                "is a symbolic link that nobody should have put there; "
                "remove it");
     if (!out) refuse_errno(path, "cannot be opened", errno);
-    struct stat its {};
-    if (::fstat(out.get(), &its) != 0) refuse_errno(path, "cannot be examined", errno);
-    require_type(path, its);
-    require_trust(path, its);
+    struct stat status {};
+    if (::fstat(out.get(), &status) != 0) refuse_errno(path, "cannot be examined", errno);
+    require_type(path, status);
+    require_trust(path, status);
     return out;
 }
 
@@ -236,9 +237,9 @@ base::descriptor location::companion_directory(char const* suffix) const {
     base::descriptor out{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
     if (!out) refuse_errno(path, "cannot be opened", errno);
     if (made) adopt(out.get(), mode);
-    struct stat its {};
-    if (::fstat(out.get(), &its) != 0) refuse_errno(path, "cannot be examined", errno);
-    require_trust(path, its);
+    struct stat status {};
+    if (::fstat(out.get(), &status) != 0) refuse_errno(path, "cannot be examined", errno);
+    require_trust(path, status);
     return out;
 }
 

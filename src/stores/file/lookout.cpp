@@ -82,10 +82,10 @@ void lookout::call() noexcept {
 }
 
 // Told once per ring, not as long as rings are unread: who reads them may have to wait for the lock.
-void lookout::listen(int bell) { add(events_.get(), bell, EPOLLIN | EPOLLET, rung); }
+void lookout::listen(int wake_fifo) { add(events_.get(), wake_fifo, EPOLLIN | EPOLLET, rung); }
 
 bool lookout::watch(seam::client_id client, std::int64_t pid) {
-    auto const known = [&](process const& it) { return it.client == client; };
+    auto const known = [&](process const& each) { return each.client == client; };
     if (std::ranges::any_of(processes_, known)) return true;
     base::descriptor handle{
         static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0))};
@@ -97,7 +97,7 @@ bool lookout::watch(seam::client_id client, std::int64_t pid) {
 }
 
 void lookout::forget(seam::client_id client) noexcept {
-    std::erase_if(processes_, [&](process const& it) { return it.client == client; });
+    std::erase_if(processes_, [&](process const& each) { return each.client == client; });
 }
 
 }  // namespace holdfast::stores::file

@@ -1,4 +1,4 @@
-// What a driver waits for: time, rings of the bell, the ends of processes, and being called.
+// What a driver waits for: time, rings of the FIFO, the ends of processes, and being called.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ public:
     void call() noexcept;
 
     /// Reports rings of this descriptor from now on, until it is closed.
-    void listen(int bell);
+    void listen(int wake_fifo);
 
     /// Reports once when the process ends. A process id may be another's by now, or of another
     /// namespace: the report proves nothing. False when there is no such process.

@@ -21,10 +21,10 @@ struct flock byte_of(std::int64_t slot, short type = F_WRLCK) noexcept {
 }  // namespace
 
 presence::presence(base::descriptor file) : file_{std::move(file)} {
-    struct stat its {};
-    if (::fstat(file_.get(), &its) == 0) {
-        side_ = static_cast<std::int64_t>(its.st_ino);
-        device_ = its.st_dev;
+    struct stat status {};
+    if (::fstat(file_.get(), &status) == 0) {
+        side_ = static_cast<std::int64_t>(status.st_ino);
+        device_ = status.st_dev;
     }
 }
 
@@ -57,9 +57,9 @@ void presence::give_up() noexcept {
 }
 
 bool presence::is_at(char const* path) const noexcept {
-    struct stat its {};
-    return ::stat(path, &its) == 0 && static_cast<std::int64_t>(its.st_ino) == side_ &&
-           its.st_dev == device_;
+    struct stat status {};
+    return ::stat(path, &status) == 0 && static_cast<std::int64_t>(status.st_ino) == side_ &&
+           status.st_dev == device_;
 }
 
 }  // namespace holdfast::stores::file

@@ -143,9 +143,9 @@ clock_identity clock_identity::here() {
                "a file store needs /proc/sys/kernel/random/boot_id to tell holds from before "
                "a restart of the machine; mount /proc");
     // Kernels before 5.6 have no time namespaces: then there is one, the same for all.
-    struct stat its {};
-    if (::stat("/proc/self/ns/time", &its) == 0)
-        out.time_namespace = static_cast<std::int64_t>(its.st_ino);
+    struct stat status {};
+    if (::stat("/proc/self/ns/time", &status) == 0)
+        out.time_namespace = static_cast<std::int64_t>(status.st_ino);
     return out;
 }
 

@@ -45,13 +45,13 @@ std::string directory_of(std::string const& path) {
 }  // namespace
 
 second_name find_second_name(std::string const& path, statx_probe probe) {
-    struct statx its {};
-    if (probe(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_NLINK, &its) != 0)
+    struct statx status {};
+    if (probe(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_NLINK, &status) != 0)
         return second_name::none;
-    if (its.stx_nlink > 1) return second_name::hard_link;
-    if ((its.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0)
-        return (its.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 ? second_name::mount
-                                                                 : second_name::none;
+    if (status.stx_nlink > 1) return second_name::hard_link;
+    if ((status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) != 0)
+        return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 ? second_name::mount
+                                                                    : second_name::none;
     // Before Linux 5.8.
     auto const own = mount_of(path);
     auto const around = mount_of(directory_of(path));

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "stores/file/backlog.hpp"
+#include "stores/file/file_access.hpp"
 #include "stores/file/lookout.hpp"
 #include "stores/file/settings.hpp"
-#include "stores/file/space.hpp"
 
 namespace holdfast::stores::file {
 
@@ -98,8 +98,8 @@ private:
 
     bool deliver() {
         auto const notices = space_.take();
-        for (auto const& it : notices)
-            sink_.on_notice(it);
+        for (auto const& each : notices)
+            sink_.on_notice(each);
         return !notices.empty();
     }
 
@@ -112,7 +112,7 @@ private:
 
     seam::event_sink& sink_;
     lookout lookout_;
-    space space_;
+    file_access space_;
     std::unique_ptr<backlog> backlog_ = std::make_unique<backlog>();
     std::atomic<bool> interrupted_{false};
     lookout::news owed_;  ///< reported, but not yet followed up; the driver's
@@ -128,6 +128,6 @@ std::unique_ptr<seam::store> make(seam::store_context context) {
 
 extern "C" [[gnu::visibility("default")]] holdfast::seam::store_module const*
 holdfast_store_file_v1() {
-    static constexpr holdfast::seam::store_module it{&holdfast::stores::file::make};
-    return &it;
+    static constexpr holdfast::seam::store_module exported{&holdfast::stores::file::make};
+    return &exported;
 }

@@ -22,10 +22,10 @@ struct entry {
     bool held{false};
     bool kept{false};  ///< released early under a minimum hold: nobody's, but in the way
     seam::sequence number{};
-    seam::store_time since{};               ///< granted, or arrived in the line
-    seam::store_time began{};               ///< the lease's last beginning
-    seam::store_time expires{};             ///< for a waiter: it counts as dead from here on
-    std::shared_ptr<seam::leash> tether{};  ///< by which its client may put it aside
+    seam::store_time since{};    ///< granted, or arrived in the line
+    seam::store_time began{};    ///< the lease's last beginning
+    seam::store_time expires{};  ///< for a waiter: it counts as dead from here on
+    std::shared_ptr<seam::revocation_word> revocation{};  ///< by which its client may put it aside
     std::uint64_t generation{0};
 };
 
@@ -88,8 +88,8 @@ public:
     /// Rises by every call, over restarts of the store too.
     [[nodiscard]] virtual seam::sequence next_sequence() = 0;
 
-    virtual void bar(seam::claim_id id, seam::store_time until) = 0;
-    [[nodiscard]] virtual bool barred(seam::claim_id id, seam::store_time now) = 0;
+    virtual void put_tombstone(seam::claim_id id, seam::store_time until) = 0;
+    [[nodiscard]] virtual bool has_tombstone(seam::claim_id id, seam::store_time now) = 0;
 
     [[nodiscard]] virtual cell_record* find_cell(seam::cell_key const& key) = 0;
     virtual void put_cell(seam::cell_key const& key, cell_record value) = 0;

@@ -27,14 +27,15 @@ seam::reply_body rules::apply(seam::submit const& what) {
     if (now_ > what.not_after) return seam::refused{.why = seam::refusal::too_late};
     boost::container::small_vector<name_record*, 1> records;
     for (auto const& wanted : what.claims) {
-        if (books_.barred(wanted.id, now_)) return seam::refused{.why = seam::refusal::too_late};
+        if (ledger_.has_tombstone(wanted.id, now_))
+            return seam::refused{.why = seam::refusal::too_late};
         auto* record = live(*wanted.spec);
         // A condition admits nobody by itself: also its first waiter waits.
         if (record == nullptr && wanted.spec->kind == lock_kind::condition)
-            record = &books_.make(*wanted.spec);
+            record = &ledger_.make(*wanted.spec);
         if (record != nullptr) {
             if (auto no = disagreement(*record, *wanted.spec)) return std::move(*no);
-            bool const ours = books_.find(*record, wanted.id) != nullptr;
+            bool const ours = ledger_.find(*record, wanted.id) != nullptr;
             if (!ours && !admits(*record, wanted)) {
                 if (what.queue && what.claims.size() == 1) return join_line(*record, wanted, what);
                 seam::refused no{.blocked_for = blocked_for(*record), .index = records.size()};
@@ -47,8 +48,8 @@ seam::reply_body rules::apply(seam::submit const& what) {
     seam::granted out;
     for (std::size_t i = 0; i < what.claims.size(); ++i) {
         auto const& wanted = what.claims[i];
-        auto& record = records[i] != nullptr ? *records[i] : books_.make(*wanted.spec);
-        if (auto* const before = books_.find(record, wanted.id)) {  // a submit that came twice
+        auto& record = records[i] != nullptr ? *records[i] : ledger_.make(*wanted.spec);
+        if (auto* const before = ledger_.find(record, wanted.id)) {  // a submit that came twice
             if (!before->held) return seam::queued{.blocked_for = blocked_for(record)};
             if (before->kept) return seam::refused{.why = seam::refusal::too_late};
             out.grants.push_back(grant_of(record, *before));
@@ -82,7 +83,7 @@ bool rules::fits(name_record const& record, claim_mode mode, std::uint32_t permi
 bool rules::admits(name_record& record, seam::claim const& wanted) {
     auto const& spec = *wanted.spec;
     if (spec.joins && spec.mode == claim_mode::exclusive && record.holders > 0) {
-        auto const* const holder = books_.soonest_holder(record);
+        auto const* const holder = ledger_.soonest_holder(record);
         if (!holder->kept && holder->subject.spec->joins &&
             holder->subject.spec->owner == spec.owner && holder->mode == claim_mode::exclusive)
             return true;
@@ -100,7 +101,7 @@ entry rules::entry_for(seam::claim const& wanted, seam::submit const& how) const
                .permits = wanted.spec->permits};
     made.since = made.began = now_;
     made.expires = now_ + wanted.spec->lease;
-    made.tether = how.tether;
+    made.revocation = how.revocation;
     made.generation = how.generation;
     return made;
 }
@@ -108,13 +109,13 @@ entry rules::entry_for(seam::claim const& wanted, seam::submit const& how) const
 seam::grant rules::hold(name_record& record, seam::claim const& wanted, seam::submit const& how) {
     // A second claim of one explicit owner joins the hold that is there, with its token.
     auto const* const joined =
-        wanted.spec->mode == claim_mode::exclusive ? books_.soonest_holder(record) : nullptr;
+        wanted.spec->mode == claim_mode::exclusive ? ledger_.soonest_holder(record) : nullptr;
     auto made = entry_for(wanted, how);
     made.held = true;
-    made.number = joined != nullptr ? joined->number : books_.next_sequence();
+    made.number = joined != nullptr ? joined->number : ledger_.next_sequence();
     count_held(record, made, +1);
-    auto const& kept = books_.add(record, std::move(made));
-    books_.save(record);
+    auto const& kept = ledger_.add(record, std::move(made));
+    ledger_.save(record);
     tell_of_holders(record);
     return grant_of(record, kept);
 }
@@ -124,14 +125,15 @@ seam::reply_body rules::join_line(name_record& record, seam::claim const& wanted
     bool const first = record.waiters == 0;
     ++record.waiters;
     if (wanted.spec->order == ordering::fair) ++record.fair_waiters;
-    books_.add(record, entry_for(wanted, how));
-    books_.save(record);
+    ledger_.add(record, entry_for(wanted, how));
+    ledger_.save(record);
     if (first) {
-        if (auto const* const holder = books_.soonest_holder(record);
+        if (auto const* const holder = ledger_.soonest_holder(record);
             holder != nullptr && !holder->kept) {
             tell(holder->who->id, seam::name_contended{holder->subject.id});
             // It may have been granted by this very request, after what was put aside was recalled.
-            if (holder->tether != nullptr) (void)holder->tether->reclaim(holder->generation);
+            if (holder->revocation != nullptr)
+                (void)holder->revocation->reclaim(holder->generation);
         }
     }
     return seam::queued{.blocked_for = blocked_for(record)};
@@ -144,7 +146,7 @@ seam::grant rules::grant_of(name_record const& record, entry const& held) const 
 // How long the soonest-ending holder may last: the earliest moment at which the line can move
 // without a release. A condition without holders waits for a notice, not for time.
 milliseconds rules::blocked_for(name_record& record) {
-    auto const* const holder = books_.soonest_holder(record);
+    auto const* const holder = ledger_.soonest_holder(record);
     if (holder != nullptr) return until(holder->expires, now_);
     return record.kind == lock_kind::condition ? milliseconds{0} : milliseconds{1};
 }
@@ -156,8 +158,8 @@ seam::reply_body rules::apply(seam::settle const& what) {
     for (auto const& subject : what.claims) {
         // A submit may take effect up to and including its last moment.
         constexpr seam::store_clock::duration moment{1};
-        auto const last = std::min(what.bar_until, seam::store_time::max() - moment);
-        if (last >= now_) books_.bar(subject.id, last + moment);
+        auto const last = std::min(what.tombstone_until, seam::store_time::max() - moment);
+        if (last >= now_) ledger_.put_tombstone(subject.id, last + moment);
         out.endings.push_back(end_one(subject, what));
     }
     return out;
@@ -165,13 +167,13 @@ seam::reply_body rules::apply(seam::settle const& what) {
 
 seam::ending rules::end_one(seam::claim const& subject, seam::settle const& how) {
     auto* const record = live(*subject.spec);
-    auto* const found = record == nullptr ? nullptr : books_.find(*record, subject.id);
+    auto* const found = record == nullptr ? nullptr : ledger_.find(*record, subject.id);
     if (found == nullptr) return seam::ending::gone;
     if (found->kept) return seam::ending::released;
     if (found->held && how.keep_for > milliseconds::zero()) {
         found->kept = true;
         found->expires = now_ + how.keep_for;
-        books_.save(*record, *found);
+        ledger_.save(*record, *found);
         tell_first_of_kept(*record);
         return seam::ending::released;
     }
@@ -192,23 +194,23 @@ seam::reply_body rules::apply(seam::renew const& what) {
 
 seam::renewal rules::renew_one(seam::renew::item const& item) {
     auto* const record = live(*item.subject.spec);
-    auto* const found = record == nullptr ? nullptr : books_.find(*record, item.subject.id);
+    auto* const found = record == nullptr ? nullptr : ledger_.find(*record, item.subject.id);
     if (found == nullptr || found->kept) return {};
     found->began = now_;
     // Never shorter than it was: a renewal for a shorter lease may come late, after one for a longer
     // lease on which the holder relies.
     found->expires = std::max(found->expires, now_ + item.lease);
-    books_.save(*record, *found);
+    ledger_.save(*record, *found);
     if (found->held)
-        return {.now = seam::renewal::status::alive, .held = grant_of(*record, *found)};
-    seam::renewal out{.now = seam::renewal::status::waiting};
-    if (books_.first_waiter(*record) == found) out.blocked_for = blocked_for(*record);
+        return {.found = seam::renewal::status::alive, .held = grant_of(*record, *found)};
+    seam::renewal out{.found = seam::renewal::status::waiting};
+    if (ledger_.first_waiter(*record) == found) out.blocked_for = blocked_for(*record);
     return out;
 }
 
 seam::reply_body rules::apply(seam::convert const& what) {
     auto* const record = live(*what.subject.spec);
-    auto* const found = record == nullptr ? nullptr : books_.find(*record, what.subject.id);
+    auto* const found = record == nullptr ? nullptr : ledger_.find(*record, what.subject.id);
     if (found == nullptr || !found->held || found->kept)
         return seam::refused{.why = seam::refusal::gone,
                              .text = "the claim to convert is not held"};
@@ -225,8 +227,8 @@ seam::reply_body rules::apply(seam::convert const& what) {
     found->mode = what.mode;
     found->permits = what.permits;
     count_held(*record, *found, +1);
-    books_.save(*record, *found);
-    books_.save(*record);
+    ledger_.save(*record, *found);
+    ledger_.save(*record);
     move_line(*record);
     return seam::converted{grant_of(*record, *found)};
 }
@@ -238,12 +240,12 @@ seam::reply_body rules::apply(seam::adjust const& what) {
         if (auto no = disagreement(*found, spec)) return std::move(*no);
     if (what.wake > 0 && found != nullptr) wake(*found, what.wake);
     if (found == nullptr && !what.current) return seam::adjusted{spec.limit, spec.limit, 0};
-    auto& record = found != nullptr ? *found : books_.make(spec);
+    auto& record = found != nullptr ? *found : ledger_.make(spec);
     if (what.current) {
         constexpr auto remembered = std::chrono::hours{24};
         record.current = *what.current;
         record.keep_until = now_ + remembered;
-        books_.save(record);
+        ledger_.save(record);
         move_line(record);
     }
     return seam::adjusted{record.declared, record.current, record.used};
@@ -254,26 +256,26 @@ void rules::wake(name_record& record, std::uint32_t most) {
     auto const takers = std::uint64_t{record.used} + record.waiters;
     record.current =
         static_cast<std::uint32_t>(std::min(takers, std::uint64_t{record.current} + most));
-    books_.save(record);
+    ledger_.save(record);
     move_line(record);
 }
 
 // --- time and the line -------------------------------------------------------------------------
 
 name_record* rules::live(seam::claim_spec const& spec) {
-    auto* const record = books_.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
+    auto* const record = ledger_.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
     if (record == nullptr) return nullptr;
     settle_time(*record);
     if (!record->empty(now_)) return record;
-    books_.erase(*record);
+    ledger_.erase(*record);
     return nullptr;
 }
 
 void rules::settle_time(name_record& record) {
-    if (record.cells > 0) books_.purge_cells(record, now_);
+    if (record.cells > 0) ledger_.purge_cells(record, now_);
     bool freed = record.holders == 1 && recall(record);
     while (record.holders > 0) {
-        auto* const soonest = books_.soonest_holder(record);
+        auto* const soonest = ledger_.soonest_holder(record);
         if (soonest->expires > now_) break;
         end(record, *soonest, "its lease ended without a renewal");
         freed = true;
@@ -285,8 +287,9 @@ void rules::settle_time(name_record& record) {
 // A hold that its client has put aside is free for whoever asks. One in use is marked: its client
 // must not put it aside any more without asking.
 bool rules::recall(name_record& record) {
-    auto* const holder = books_.soonest_holder(record);
-    if (holder->tether == nullptr || !holder->tether->reclaim(holder->generation)) return false;
+    auto* const holder = ledger_.soonest_holder(record);
+    if (holder->revocation == nullptr || !holder->revocation->reclaim(holder->generation))
+        return false;
     end(record, *holder, nullptr);
     return true;
 }
@@ -294,13 +297,13 @@ bool rules::recall(name_record& record) {
 void rules::move_line(name_record& record) {
     bool granted_any = false;
     while (record.waiters > 0) {
-        auto* const next = books_.first_waiter(record);
+        auto* const next = ledger_.first_waiter(record);
         if (next->expires <= now_) {
             end(record, *next, "the waiter did not show that it is alive within its lease");
             continue;
         }
         if (!fits(record, next->mode, next->permits)) break;
-        let_in(record, *next, books_.next_sequence());
+        let_in(record, *next, ledger_.next_sequence());
         if (next->subject.spec->joins) let_joiners_in(record, *next);
         granted_any = true;
     }
@@ -308,15 +311,15 @@ void rules::move_line(name_record& record) {
     bool const unheard =
         record.kind == lock_kind::condition && record.waiters == 0 && record.current > record.used;
     if (unheard) record.current = record.used;
-    if (granted_any || unheard) books_.save(record);
+    if (granted_any || unheard) ledger_.save(record);
     if (!std::exchange(first_left_, false)) return;
-    auto const* const holder = books_.soonest_holder(record);
+    auto const* const holder = ledger_.soonest_holder(record);
     if (holder != nullptr && holder->kept) tell_first_of_kept(record);
 }
 
 // Before a waiter leaves, held or ended.
 void rules::leaves_line(name_record& record, entry const& waiter) {
-    if (books_.first_waiter(record) == &waiter) first_left_ = true;
+    if (ledger_.first_waiter(record) == &waiter) first_left_ = true;
     --record.waiters;
     if (waiter.subject.spec->order == ordering::fair) --record.fair_waiters;
 }
@@ -324,7 +327,7 @@ void rules::leaves_line(name_record& record, entry const& waiter) {
 // What is kept ends at a time that nobody renews and no release announces. The first in the line is
 // told to ask for it: when what stands before it becomes kept, and when it comes to stand there.
 void rules::tell_first_of_kept(name_record& record) {
-    if (auto const* const first = books_.first_waiter(record))
+    if (auto const* const first = ledger_.first_waiter(record))
         tell(first->who->id, seam::changed{{record.kind, record.name, seam::holders_part}});
 }
 
@@ -335,7 +338,7 @@ void rules::let_in(name_record& record, entry& next, seam::sequence number) {
     next.since = next.began = now_;
     next.expires = now_ + next.subject.spec->lease;
     count_held(record, next, +1);
-    books_.promote(record, next);
+    ledger_.promote(record, next);
     tell(next.who->id, seam::claim_granted{next.subject.id, grant_of(record, next)});
     tell_of_holders(record);
 }
@@ -343,26 +346,26 @@ void rules::let_in(name_record& record, entry& next, seam::sequence number) {
 // The claims of one explicit owner are one hold: those that wait come in with the first of them.
 void rules::let_joiners_in(name_record& record, entry const& first) {
     std::vector<seam::claim_id> joiners;
-    books_.each_waiter(record, [&](entry const& it) {
-        auto const& spec = *it.subject.spec;
-        if (spec.joins && spec.owner == first.subject.spec->owner && it.expires > now_)
-            joiners.push_back(it.subject.id);
+    ledger_.each_waiter(record, [&](entry const& each) {
+        auto const& spec = *each.subject.spec;
+        if (spec.joins && spec.owner == first.subject.spec->owner && each.expires > now_)
+            joiners.push_back(each.subject.id);
     });
     for (auto const& id : joiners)
-        let_in(record, *books_.find(record, id), first.number);
+        let_in(record, *ledger_.find(record, id), first.number);
 }
 
 // `why` is told to the claim's client; nullptr when the client itself asked for the end.
 void rules::end(name_record& record, entry& ended, char const* why) {
-    if (ended.tether != nullptr) ended.tether->revoke(ended.generation);
+    if (ended.revocation != nullptr) ended.revocation->revoke(ended.generation);
     if (ended.held)
         count_held(record, ended, -1);
     else
         leaves_line(record, ended);
     if (why != nullptr && !ended.kept) tell(ended.who->id, seam::claim_gone{ended.subject.id, why});
     bool const held = ended.held;
-    books_.remove(record, ended);
-    books_.save(record);
+    ledger_.remove(record, ended);
+    ledger_.save(record);
     if (held) tell_of_holders(record);
 }
 
@@ -374,7 +377,7 @@ void rules::count_held(name_record& record, entry const& held, int by) {
 }
 
 void rules::tidy(name_record& record) {
-    if (record.empty(now_)) books_.erase(record);
+    if (record.empty(now_)) ledger_.erase(record);
 }
 
 void rules::tell(seam::client_id to, seam::notice what) {
@@ -383,11 +386,11 @@ void rules::tell(seam::client_id to, seam::notice what) {
 
 // Who holds has changed: a leader, those present at a barrier.
 void rules::tell_of_holders(name_record const& record) {
-    if (books_.watched()) tell_watchers({record.kind, record.name, seam::holders_part});
+    if (ledger_.watched()) tell_watchers({record.kind, record.name, seam::holders_part});
 }
 
 void rules::tell_watchers(seam::cell_key const& key) {
-    books_.each_watcher(key, [&](seam::client_id client) { tell(client, seam::changed{key}); });
+    ledger_.each_watcher(key, [&](seam::client_id client) { tell(client, seam::changed{key}); });
 }
 
 }  // namespace holdfast::stores::lease

@@ -20,14 +20,14 @@ struct directed_notice {
 /// alive waits for it.
 class rules {
 public:
-    rules(ledger& books, seam::store_time now, std::shared_ptr<seam::identity const> self,
+    rules(ledger& store, seam::store_time now, std::shared_ptr<seam::identity const> self,
           std::vector<directed_notice>& notices)
-        : books_{books}, now_{now}, self_{std::move(self)}, notices_{notices} {}
+        : ledger_{store}, now_{now}, self_{std::move(self)}, notices_{notices} {}
 
     [[nodiscard]] seam::reply_body handle(seam::request const& what);
 
     /// Ends every claim of a client that is provably gone. `record` is one it had claims on.
-    void bury(name_record& record, seam::client_id client);
+    void reap(name_record& record, seam::client_id client);
 
     /// Removes what has expired and moves the line of one name.
     void settle_time(name_record& record);
@@ -76,7 +76,7 @@ private:
     void tell_first_of_kept(name_record& record);
     void tell_watchers(seam::cell_key const& key);
 
-    ledger& books_;
+    ledger& ledger_;
     seam::store_time now_;
     std::shared_ptr<seam::identity const> self_;
     std::vector<directed_notice>& notices_;

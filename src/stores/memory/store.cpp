@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "stores/memory/module.hpp"
-#include "stores/memory/space.hpp"
+#include "stores/memory/shared_state.hpp"
 
 namespace holdfast::stores::memory {
 
@@ -20,7 +20,7 @@ public:
     store(seam::store_context context)
         : self_{std::make_shared<seam::identity>(std::move(context.self))},
           sink_{context.sink},
-          space_{space::named(context.url.path)} {
+          space_{shared_state::named(context.url.path)} {
         space_->join(self_->id, box_);
     }
 
@@ -44,7 +44,7 @@ public:
 private:
     std::shared_ptr<seam::identity const> self_;
     seam::event_sink& sink_;
-    std::shared_ptr<space> space_;
+    std::shared_ptr<shared_state> space_;
     std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
 };
 
@@ -58,8 +58,8 @@ std::unique_ptr<seam::store> make(seam::store_context context) {
 }  // namespace
 
 seam::store_module const& module() noexcept {
-    static constexpr seam::store_module it{&make};
-    return it;
+    static constexpr seam::store_module exported{&make};
+    return exported;
 }
 
 }  // namespace holdfast::stores::memory

@@ -23,9 +23,9 @@ answer::kind answer_reader::peek() const {
 }
 
 std::size_t answer_reader::array() {
-    auto const& it = next();
-    if (it.what != answer::kind::array) throw garbled{"an answer is no array where one is due"};
-    return static_cast<std::size_t>(it.number);
+    auto const& part = next();
+    if (part.what != answer::kind::array) throw garbled{"an answer is no array where one is due"};
+    return static_cast<std::size_t>(part.number);
 }
 
 void answer_reader::array(std::size_t exactly) {
@@ -34,25 +34,26 @@ void answer_reader::array(std::size_t exactly) {
 }
 
 std::string_view answer_reader::text() {
-    auto const& it = next();
-    if (it.what != answer::kind::text && it.what != answer::kind::status)
+    auto const& part = next();
+    if (part.what != answer::kind::text && part.what != answer::kind::status)
         throw garbled{"an answer is no text where one is due"};
-    return of_.text_of(it);
+    return of_.text_of(part);
 }
 
 std::int64_t answer_reader::integer() {
-    auto const& it = next();
-    if (it.what != answer::kind::integer) throw garbled{"an answer is no integer where one is due"};
-    return it.number;
+    auto const& part = next();
+    if (part.what != answer::kind::integer)
+        throw garbled{"an answer is no integer where one is due"};
+    return part.number;
 }
 
 std::uint64_t answer_reader::number(std::uint64_t limit) {
-    auto const& it = next();
+    auto const& part = next();
     std::optional<std::uint64_t> out;
-    if (it.what == answer::kind::integer) {
-        if (it.number >= 0) out = static_cast<std::uint64_t>(it.number);
-    } else if (it.what == answer::kind::text) {
-        out = base::parse_number(of_.text_of(it), limit);
+    if (part.what == answer::kind::integer) {
+        if (part.number >= 0) out = static_cast<std::uint64_t>(part.number);
+    } else if (part.what == answer::kind::text) {
+        out = base::parse_number(of_.text_of(part), limit);
     }
     if (!out || *out > limit) throw garbled{"an answer is no number where one is due"};
     return *out;
@@ -61,9 +62,9 @@ std::uint64_t answer_reader::number(std::uint64_t limit) {
 void answer_reader::skip() {
     std::size_t left = 1;
     while (left > 0) {
-        auto const& it = next();
+        auto const& part = next();
         --left;
-        if (it.what == answer::kind::array) left += static_cast<std::size_t>(it.number);
+        if (part.what == answer::kind::array) left += static_cast<std::size_t>(part.number);
     }
 }
 
@@ -145,7 +146,7 @@ void* make_nothing(redisReadTask const* task) noexcept {
 
 template <class State>
 redisReplyObjectFunctions* functions() noexcept {
-    static redisReplyObjectFunctions it = [] {
+    static redisReplyObjectFunctions functions = [] {
         redisReplyObjectFunctions out{};
         out.createString = &make_text<State>;
         out.createArray = &make_array<State>;
@@ -154,7 +155,7 @@ redisReplyObjectFunctions* functions() noexcept {
         out.freeObject = [](void*) {};
         return out;
     }();
-    return &it;
+    return &functions;
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ public:
     }
 
     [[nodiscard]] std::vector<item> const& items() const noexcept { return items_; }
-    [[nodiscard]] std::string_view text_of(item const& it) const noexcept {
-        return std::string_view{bytes_}.substr(it.from, static_cast<std::size_t>(it.number));
+    [[nodiscard]] std::string_view text_of(item const& each) const noexcept {
+        return std::string_view{bytes_}.substr(each.from, static_cast<std::size_t>(each.number));
     }
 
     void clear() noexcept {

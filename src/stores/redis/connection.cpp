@@ -118,9 +118,9 @@ void connection::become_ready(base::instant now) {
     at_ = phase::ready;
     ready_since_ = now;
     watcher_.on_open();
-    for (auto& it : std::exchange(held_, {})) {
-        it.give_up = now + to_->timeout;
-        put(std::move(it), now);
+    for (auto& each : std::exchange(held_, {})) {
+        each.give_up = now + to_->timeout;
+        put(std::move(each), now);
     }
 }
 
@@ -161,27 +161,27 @@ void connection::receive(base::instant now) {
 
 void connection::take(answer const& what, base::instant now) {
     if (asked_.empty()) return watcher_.on_push(what);
-    auto it = std::move(asked_.front());
+    auto first = std::move(asked_.front());
     asked_.pop_front();
-    if (it.from == nullptr) {
-        if (it.what.calls() != nullptr) std::erase(loading_, it.what.calls());
+    if (first.from == nullptr) {
+        if (first.what.calls() != nullptr) std::erase(loading_, first.what.calls());
         // A server that wants a password first says so to whatever comes first.
-        if (!it.essential && !what.error_words().starts_with("NOAUTH")) return;
+        if (!first.essential && !what.error_words().starts_with("NOAUTH")) return;
         if (what.is_error()) throw unwelcome{explain(what.error_words(), *to_)};
         if (--greetings_ == 0) become_ready(now);
         return;
     }
     if (what.is_error()) {
         auto const words = what.error_words();
-        if (words.starts_with("NOSCRIPT") && it.what.calls() != nullptr)
-            return load(std::move(it), now);
-        return it.from->on_failure(it.which, explain(words, *to_));
+        if (words.starts_with("NOSCRIPT") && first.what.calls() != nullptr)
+            return load(std::move(first), now);
+        return first.from->on_failure(first.which, explain(words, *to_));
     }
     prove();
     try {
-        it.from->on_answer(it.which, what);
+        first.from->on_answer(first.which, what);
     } catch (garbled const& why) {
-        it.from->on_failure(it.which, unreachable(why.what(), *to_));
+        first.from->on_failure(first.which, unreachable(why.what(), *to_));
         throw;
     }
 }
@@ -209,8 +209,8 @@ void connection::guarded(base::instant now, Step step) {
         step();
     } catch (broken const& why) {
         cut(unreachable(why.what(), *to_), now);
-    } catch (unwelcome const& it) {
-        cut(it.why, now);
+    } catch (unwelcome const& why) {
+        cut(why.why, now);
     } catch (garbled const& why) {
         cut({errc::store_unavailable,
              "the server " + to_->shown() +
@@ -243,8 +243,8 @@ void connection::cut(base::error const& why, base::instant now) {
     auto held = std::exchange(held_, {});
     watcher_.on_break(why);
     for (auto* const all : {&asked, &held})
-        for (auto& it : *all)
-            if (it.from != nullptr) it.from->on_cut(it.which, why);
+        for (auto& each : *all)
+            if (each.from != nullptr) each.from->on_cut(each.which, why);
 }
 
 void connection::abandon() noexcept {
@@ -286,10 +286,10 @@ void connection::expire(base::instant now) {
             unreachable("no answer within " + std::to_string(to_->timeout.count()) + " ms", *to_),
             now);
     while (!held_.empty() && now >= held_.front().give_up) {
-        auto const it = std::move(held_.front());
+        auto const first = std::move(held_.front());
         held_.pop_front();
-        it.from->on_cut(it.which,
-                        last_error_ ? *last_error_ : unreachable("no connection in time", *to_));
+        first.from->on_cut(first.which,
+                           last_error_ ? *last_error_ : unreachable("no connection in time", *to_));
     }
 }
 

@@ -57,13 +57,13 @@ std::string_view code_of(std::string_view words) {
 // Before Redis 7 the error of a command inside a script is wrapped into words about the script.
 rule const* rule_for(std::string_view words) {
     auto const code = code_of(words);
-    for (auto const& it : rules)
-        if (it.code == code) return &it;
-    for (auto const& it : rules)
-        if (auto const at = words.find(it.code); at != std::string_view::npos && at > 0 &&
-                                                 words.substr(0, 4) == "ERR " &&
-                                                 (words[at - 1] == '-' || words[at - 1] == ' '))
-            return &it;
+    for (auto const& each : rules)
+        if (each.code == code) return &each;
+    for (auto const& each : rules)
+        if (auto const at = words.find(each.code); at != std::string_view::npos && at > 0 &&
+                                                   words.substr(0, 4) == "ERR " &&
+                                                   (words[at - 1] == '-' || words[at - 1] == ' '))
+            return &each;
     return nullptr;
 }
 

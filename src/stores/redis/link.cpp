@@ -29,20 +29,20 @@ std::string connection_name(seam::identity const& self, char const* role) {
 
 }  // namespace
 
-void link::flight::on_answer(std::size_t which, answer const& what) {
+void link::pending::on_answer(std::size_t which, answer const& what) {
     its->on_answer(which, what);
     home.on_carried_out();
     --unanswered;
     home.advance(*this);
 }
 
-void link::flight::on_failure(std::size_t which, base::error const& why) {
+void link::pending::on_failure(std::size_t which, base::error const& why) {
     its->on_failure(which, why);
     --unanswered;
     home.advance(*this);
 }
 
-void link::flight::on_cut(std::size_t which, base::error const& why) {
+void link::pending::on_cut(std::size_t which, base::error const& why) {
     its->on_cut(which, why);
     --unanswered;
     home.advance(*this);
@@ -72,7 +72,7 @@ link::link(settings wanted, seam::identity const& self, seam::event_sink& sink, 
 }
 
 link::~link() {
-    flights_.clear_and_dispose([](flight* it) { delete it; });
+    flights_.clear_and_dispose([](pending* request) { delete request; });
 }
 
 // --- requests ----------------------------------------------------------------------------------
@@ -87,11 +87,12 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     if (unwatched != nullptr) key = unwatched->key;
     bool const on = watched != nullptr;
     std::chrono::milliseconds answer_within{0};
-    if (auto const* const it = std::get_if<seam::renew>(&what)) answer_within = it->answer_within;
+    if (auto const* const renewal = std::get_if<seam::renew>(&what))
+        answer_within = renewal->answer_within;
     bool const is_renewal = std::holds_alternative<seam::renew>(what);
 
-    auto its = layout_->begin(std::move(what));
-    if (its->outbox.empty()) return its->close();
+    auto exchange = layout_->begin(std::move(what));
+    if (exchange->outbox.empty()) return exchange->close();
     ++senders_;
     guard const held{mutex_};
     --senders_;
@@ -102,23 +103,23 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     if (on && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
     if (answer_within > std::chrono::milliseconds::zero()) cut_if_dead(answer_within);
     auto const before = commands_.unanswered();
-    auto& it = launch(std::move(its), id);
-    it.answer_within = answer_within;
-    if (listens && messages_ && !messages_->is_heard()) listen(it);
-    advance(it);
+    auto& request = launch(std::move(exchange), id);
+    request.answer_within = answer_within;
+    if (listens && messages_ && !messages_->is_heard()) listen(request);
+    advance(request);
     write_or_leave(is_renewal ? 0 : before);
     lookout_.wake_by(next_due());
     return std::nullopt;
 }
 
-link::flight& link::launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id) {
-    auto* const it = new flight{*this, std::move(what), id};
-    flights_.push_back(*it);
-    return *it;
+link::pending& link::launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id) {
+    auto* const request = new pending{*this, std::move(what), id};
+    flights_.push_back(*request);
+    return *request;
 }
 
-void link::listen(flight& it) {
-    it.deaf = true;
+void link::listen(pending& request) {
+    request.deaf = true;
     ++deaf_;
     messages_->start();
     lookout_.call();
@@ -136,30 +137,30 @@ void link::cut_if_dead(std::chrono::milliseconds answer_within) {
 }
 
 // Sends what the request wants sent; when nothing is under way any more, it is complete.
-void link::advance(flight& it) {
-    for (auto& one : std::exchange(it.its->outbox, {})) {
-        ++it.unanswered;
-        commands_.send(std::move(one), it, it.sent++, now_, it.answer_within);
+void link::advance(pending& request) {
+    for (auto& one : std::exchange(request.its->outbox, {})) {
+        ++request.unanswered;
+        commands_.send(std::move(one), request, request.sent++, now_, request.answer_within);
     }
-    if (it.unanswered > 0) return;
-    complete(it);
-    flights_.erase_and_dispose(flights_.iterator_to(it), [](flight* whole) { delete whole; });
+    if (request.unanswered > 0) return;
+    complete(request);
+    flights_.erase_and_dispose(flights_.iterator_to(request), [](pending* whole) { delete whole; });
 }
 
-void link::complete(flight const& it) {
-    if (!it.id) return;
-    auto reply = it.its->close();
+void link::complete(pending const& request) {
+    if (!request.id) return;
+    auto reply = request.its->close();
     bool const waits = std::holds_alternative<seam::queued>(reply.body) ||
                        std::holds_alternative<seam::done>(reply.body);
-    if (it.deaf) {
+    if (request.deaf) {
         --deaf_;
         missed_ = missed_ || waits;
         say_restored();
     }
     if (replicated_ && replication::concerns(reply)) {
-        replicated_->keep(*it.id, std::move(reply), now_, it.answer_within);
+        replicated_->keep(*request.id, std::move(reply), now_, request.answer_within);
     } else {
-        replies_.emplace_back(*it.id, std::move(reply));
+        replies_.emplace_back(*request.id, std::move(reply));
     }
 }
 
@@ -265,8 +266,8 @@ bool link::deliver(guard& held) {
         log_(level, std::move(text));
     for (auto& [id, answer] : replies)
         sink_.on_reply(id, std::move(answer));
-    for (auto& it : notices)
-        sink_.on_notice(std::move(it));
+    for (auto& each : notices)
+        sink_.on_notice(std::move(each));
     held.lock();
     return !replies.empty() || !notices.empty();
 }

@@ -33,9 +33,9 @@ public:
     ~link();
 
     [[nodiscard]] seam::capabilities abilities() const {
-        auto its = layout_->abilities();
-        its.prompt = true;
-        return its;
+        auto out = layout_->abilities();
+        out.prompt = true;
+        return out;
     }
     [[nodiscard]] std::optional<seam::reply> send(seam::request_id id, seam::request what);
     void drive(base::instant until);
@@ -45,8 +45,8 @@ public:
 
 private:
     /// One request under way.
-    struct flight final : asker, boost::intrusive::list_base_hook<> {
-        flight(link& of, std::unique_ptr<exchange> what, std::optional<seam::request_id> as)
+    struct pending final : asker, boost::intrusive::list_base_hook<> {
+        pending(link& of, std::unique_ptr<exchange> what, std::optional<seam::request_id> as)
             : home{of}, its{std::move(what)}, id{as} {}
 
         void on_answer(std::size_t which, answer const& what) override;
@@ -61,7 +61,7 @@ private:
         std::size_t unanswered{0};
         std::chrono::milliseconds answer_within{0};  ///< of a renewal
     };
-    using flights = boost::intrusive::list<flight>;
+    using pending_list = boost::intrusive::list<pending>;
     using guard = std::unique_lock<std::mutex>;
 
     // connection::watcher
@@ -73,12 +73,12 @@ private:
     void on_subscribed() override;
     void on_unsubscribed(base::error const& why) override;
 
-    flight& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
-    void listen(flight& it);
-    void advance(flight& it);
+    pending& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
+    void listen(pending& request);
+    void advance(pending& request);
     void cut_if_dead(std::chrono::milliseconds answer_within);
     void write_or_leave(std::size_t before);
-    void complete(flight const& it);
+    void complete(pending const& request);
     void on_carried_out();
     void say_restored();
     void tell(seam::notice what);
@@ -112,7 +112,7 @@ private:
     connection commands_;
     std::optional<subscription> messages_;   ///< nothing for a layout without messages
     std::optional<replication> replicated_;  ///< nothing when no replica has to confirm
-    flights flights_;
+    pending_list flights_;
     std::set<seam::cell_key> watched_;
     base::instant watch_again_at_{base::never};
     std::vector<std::pair<seam::request_id, seam::reply>> replies_;

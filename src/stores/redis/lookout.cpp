@@ -28,10 +28,10 @@ constexpr std::uint64_t no_socket = 0;  // serials begin with 1
 constexpr unsigned place_bits = 8;
 
 bool add(int to, int source, std::uint32_t interest, std::uint64_t mark) noexcept {
-    epoll_event it{};
-    it.events = interest;
-    it.data.u64 = mark;
-    return ::epoll_ctl(to, EPOLL_CTL_ADD, source, &it) == 0;
+    epoll_event event{};
+    event.events = interest;
+    event.data.u64 = mark;
+    return ::epoll_ctl(to, EPOLL_CTL_ADD, source, &event) == 0;
 }
 
 constexpr std::uint64_t timer_mark = 1;
@@ -55,11 +55,11 @@ bool lookout::watch(std::size_t place, watched_socket const& wanted) noexcept {
     if (same && known.interest == wanted.interest) return true;
     known = wanted;
     if (wanted.descriptor < 0) return true;
-    epoll_event it{};
-    it.events = wanted.interest;
-    it.data.u64 = wanted.serial << place_bits | place;
+    epoll_event event{};
+    event.events = wanted.interest;
+    event.data.u64 = wanted.serial << place_bits | place;
     auto const how = same ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
-    if (::epoll_ctl(waits_.get(), how, wanted.descriptor, &it) == 0) return true;
+    if (::epoll_ctl(waits_.get(), how, wanted.descriptor, &event) == 0) return true;
     known = {};
     return false;
 }
@@ -84,8 +84,8 @@ void lookout::wait(std::span<watched_socket, most_sockets> sockets) {
             // After it is drained, or what somebody arms meanwhile, and is due, would be drained too.
             // Whoever finds it armed meanwhile is looked after before the next wait.
             if (mark == timer_mark) armed_for_ = base::never.time_since_epoch().count();
-        } else if (auto& it = sockets[mark & ((1U << place_bits) - 1)]; it.serial == serial) {
-            it.ready = true;
+        } else if (auto& entry = sockets[mark & ((1U << place_bits) - 1)]; entry.serial == serial) {
+            entry.ready = true;
         } else {
             begin_anew();
         }

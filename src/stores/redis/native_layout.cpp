@@ -104,14 +104,14 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
     auto const groups = static_cast<unsigned>(what.claims.size());
     command out{scripts::submit, common_keys + groups * group_size};
     out << keys_.mark();
-    for (auto const& it : what.claims)
-        append_group(out, keys_.record(it.name(), is_condition(*it.spec)));
+    for (auto const& each : what.claims)
+        append_group(out, keys_.record(each.name(), is_condition(*each.spec)));
     auto const& first = what.claims.front();
     out << keys_.waited() << keys_.prefix() << first.name()
         << raw(what.queue ? way_of(first) : queueing::no) << microseconds(what.not_after);
-    for (auto const& it : what.claims) {
-        if (&it != &what.claims.front()) out << it.name();
-        append_claim(out, it, what.queue);
+    for (auto const& each : what.claims) {
+        if (&each != &what.claims.front()) out << each.name();
+        append_claim(out, each, what.queue);
     }
     return ask(std::move(out), [claims = std::move(what.claims)](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
@@ -129,10 +129,10 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
     auto out = std::make_unique<settle_exchange>(what.claims.size());
-    for (auto const& it : what.claims) {
-        auto one = call(scripts::settle, it.name(), is_condition(*it.spec));
-        one << seam::claim_words{it.id} << what.keep_for.count() << microseconds(what.bar_until)
-            << (what.consume ? 1 : 0);
+    for (auto const& each : what.claims) {
+        auto one = call(scripts::settle, each.name(), is_condition(*each.spec));
+        one << seam::claim_words{each.id} << what.keep_for.count()
+            << microseconds(what.tombstone_until) << (what.consume ? 1 : 0);
         out->outbox.push_back(std::move(one));
     }
     return out;
@@ -191,11 +191,11 @@ std::unique_ptr<exchange> native_layout::apply(seam::adjust what) const {
         auto const head = read_head(in);
         if (head.word == "refused") return {head.now, read_refused(in, claims)};
         if (head.word != "adjusted") unknown_word(head.word);
-        seam::adjusted its;
-        its.declared = read_count(in);
-        its.current = read_count(in);
-        its.used = read_count(in);
-        return {head.now, its};
+        seam::adjusted limits;
+        limits.declared = read_count(in);
+        limits.current = read_count(in);
+        limits.used = read_count(in);
+        return {head.now, limits};
     });
 }
 

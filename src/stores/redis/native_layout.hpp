@@ -42,7 +42,7 @@ public:
                                   std::string_view name) const;
 
     /// Only the last listing is kept. The page after any other one searches all keys again.
-    void keep(unfinished_listing it) const;
+    void keep(unfinished_listing listing) const;
     [[nodiscard]] std::optional<std::set<std::string>> take_records(seam::inspect const& of) const;
 
 private:

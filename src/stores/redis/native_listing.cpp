@@ -107,15 +107,15 @@ public:
             return std::tie(one.name, first) < std::tie(other.name, second);
         });
         seam::page out;
-        for (auto& it : found_) {
-            bool const new_name = out.names.empty() || out.names.back().name != it.name;
-            bool const beyond = !last_.empty() && it.name > last_;
+        for (auto& each : found_) {
+            bool const new_name = out.names.empty() || out.names.back().name != each.name;
+            bool const beyond = !last_.empty() && each.name > last_;
             if (!what_.exact && (beyond || (new_name && names_ == names_per_page))) {
                 more_ = true;
                 break;
             }
             if (new_name) ++names_;
-            out.names.push_back(std::move(it));
+            out.names.push_back(std::move(each));
         }
         if (more_) {
             out.next = out.names.empty() ? last_ : out.names.back().name;
@@ -190,11 +190,11 @@ private:
         if (now_ == seam::store_time{}) now_ = head.now;
         if (head.word == "none") return;
         if (head.word != "name") unknown_word(head.word);
-        auto it = read_name(in, head.now);
+        auto name = read_name(in, head.now);
         bool const wanted = what_.exact
-                                ? it.name == what_.prefix
-                                : it.name.starts_with(what_.prefix) && it.name > what_.after;
-        if (wanted) found_.push_back(std::move(it));
+                                ? name.name == what_.prefix
+                                : name.name.starts_with(what_.prefix) && name.name > what_.after;
+        if (wanted) found_.push_back(std::move(name));
     }
 
     native_layout const& in_;
@@ -212,9 +212,9 @@ private:
 
 }  // namespace
 
-void native_layout::keep(unfinished_listing it) const {
+void native_layout::keep(unfinished_listing listing) const {
     std::lock_guard const held{listing_mutex_};
-    listing_ = std::move(it);
+    listing_ = std::move(listing);
 }
 
 std::optional<std::set<std::string>> native_layout::take_records(seam::inspect const& of) const {

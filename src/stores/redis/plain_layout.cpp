@@ -96,10 +96,10 @@ private:
         auto const left = in.integer();
         bool const ours = in.number(1) == 1;
         if (what_.waited_for || (!ours && !what_.exact)) return;
-        seam::listed it;
-        it.name = names_[which];
-        it.holders.push_back(read_holder(value, ours, left));
-        page_.names.push_back(std::move(it));
+        seam::listed info;
+        info.name = names_[which];
+        info.holders.push_back(read_holder(value, ours, left));
+        page_.names.push_back(std::move(info));
     }
 
     seam::inspect what_;
@@ -197,11 +197,11 @@ std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
 
 std::unique_ptr<exchange> plain_layout::apply(seam::settle what) const {
     auto out = std::make_unique<settle_exchange>(what.claims.size());
-    for (auto const& it : what.claims) {
-        if (auto fault = fault_of(*it.spec)) return fault;
+    for (auto const& each : what.claims) {
+        if (auto fault = fault_of(*each.spec)) return fault;
         command one{scripts::plain_release, 2};
-        one << it.name() << bar(it) << seam::to_string(it.id) << what.keep_for.count()
-            << std::max<std::int64_t>(0, what.bar_until.time_since_epoch().count());
+        one << each.name() << bar(each) << seam::to_string(each.id) << what.keep_for.count()
+            << std::max<std::int64_t>(0, what.tombstone_until.time_since_epoch().count());
         out->outbox.push_back(std::move(one));
     }
     return out;
@@ -215,9 +215,9 @@ std::unique_ptr<exchange> plain_layout::apply(seam::renew what) const {
     return std::make_unique<renew_exchange>(
         count, std::move(groups),
         [items = std::move(what.items)](renew_exchange::group const& place) {
-            auto const& it = items[place.front()];
+            auto const& item = items[place.front()];
             command out{scripts::plain_renew, 1};
-            out << it.subject.name() << seam::claim_words{it.subject.id} << it.lease.count();
+            out << item.subject.name() << seam::claim_words{item.subject.id} << item.lease.count();
             return out;
         });
 }

@@ -24,8 +24,8 @@ replication::replication(std::shared_ptr<settings const> to, std::string name, s
 
 bool replication::concerns(seam::reply const& what) {
     if (auto const* const renewed = std::get_if<seam::renewed>(&what.body))
-        return std::ranges::any_of(renewed->items, [](seam::renewal const& it) {
-            return it.now == seam::renewal::status::alive;
+        return std::ranges::any_of(renewed->items, [](seam::renewal const& each) {
+            return each.found == seam::renewal::status::alive;
         });
     return std::holds_alternative<seam::granted>(what.body) ||
            std::holds_alternative<seam::swapped>(what.body);

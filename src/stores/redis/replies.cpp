@@ -107,12 +107,12 @@ namespace {
 seam::renewal read_renewal(std::string_view word, answer_reader& in) {
     seam::renewal out;
     if (word == "alive") {
-        out.now = seam::renewal::status::alive;
+        out.found = seam::renewal::status::alive;
         out.held = read_grant(in);
         return out;
     }
     if (word == "waiting") {
-        out.now = seam::renewal::status::waiting;
+        out.found = seam::renewal::status::waiting;
     } else if (word != "gone") {
         unknown_word(word);
     }
@@ -126,7 +126,7 @@ seam::renewal read_renewal(std::string_view word, answer_reader& in) {
 
 renew_exchange::renew_exchange(std::size_t claims, std::vector<group> groups, maker make)
     : groups_{std::move(groups)}, make_{std::move(make)} {
-    out_.items.assign(claims, seam::renewal{.now = seam::renewal::status::waiting});
+    out_.items.assign(claims, seam::renewal{.found = seam::renewal::status::waiting});
     constexpr std::size_t under_way = 256;
     while (made_ < std::min(under_way, groups_.size()))
         make_next();

@@ -33,11 +33,11 @@ std::vector<address> look_up(std::string const& host, std::string const& port, i
     result = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &first);
     std::vector<address> out;
     if (result != 0) return out;
-    for (auto const* it = first; it != nullptr; it = it->ai_next) {
+    for (auto const* each = first; each != nullptr; each = each->ai_next) {
         address one;
-        if (it->ai_addrlen > sizeof one.bytes) continue;
-        std::memcpy(&one.bytes, it->ai_addr, it->ai_addrlen);
-        one.length = it->ai_addrlen;
+        if (each->ai_addrlen > sizeof one.bytes) continue;
+        std::memcpy(&one.bytes, each->ai_addr, each->ai_addrlen);
+        one.length = each->ai_addrlen;
         out.push_back(one);
     }
     ::freeaddrinfo(first);
@@ -50,8 +50,8 @@ std::vector<address> local_addresses(std::string const& port) {
     std::vector<address> out;
     for (auto const* const host : {"::1", "127.0.0.1"}) {
         int ignored = 0;
-        for (auto const& it : look_up(host, port, AI_NUMERICHOST, ignored))
-            out.push_back(it);
+        for (auto const& person : look_up(host, port, AI_NUMERICHOST, ignored))
+            out.push_back(person);
     }
     return out;
 }

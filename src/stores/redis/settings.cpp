@@ -156,8 +156,8 @@ settings settings::parse(base::url const& url) {
     }
     parse_tls(out, url);
     find_password(out, url);
-    if (auto const it = url.options.find("prefix"); it != url.options.end())
-        out.prefix = it->second;
+    if (auto const found = url.options.find("prefix"); found != url.options.end())
+        out.prefix = found->second;
     if (out.prefix.size() > longest_prefix || out.prefix.find_first_of("{}") != std::string::npos)
         bad("the option 'prefix' of the store URL has at most " + std::to_string(longest_prefix) +
             " bytes and no braces");

@@ -42,6 +42,6 @@ std::unique_ptr<seam::store> make(seam::store_context context) {
 
 extern "C" [[gnu::visibility("default")]] holdfast::seam::store_module const*
 holdfast_store_redis_v1() {
-    static constexpr holdfast::seam::store_module it{&holdfast::stores::redis::make};
-    return &it;
+    static constexpr holdfast::seam::store_module exported{&holdfast::stores::redis::make};
+    return &exported;
 }

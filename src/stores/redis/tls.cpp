@@ -18,8 +18,8 @@ namespace holdfast::stores::redis {
 namespace {
 
 struct closer {
-    void operator()(SSL_CTX* it) const noexcept { ::SSL_CTX_free(it); }
-    void operator()(SSL* it) const noexcept { ::SSL_free(it); }
+    void operator()(SSL_CTX* context) const noexcept { ::SSL_CTX_free(context); }
+    void operator()(SSL* session) const noexcept { ::SSL_free(session); }
 };
 
 std::string last_words() {

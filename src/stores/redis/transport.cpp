@@ -22,11 +22,11 @@ std::string words_of(int number) { return std::system_category().message(number)
 
 address address_of_socket(std::string const& path) {
     address out;
-    sockaddr_un its{};
-    its.sun_family = AF_UNIX;
-    std::memcpy(its.sun_path, path.c_str(), std::min(path.size(), sizeof its.sun_path - 1));
-    std::memcpy(&out.bytes, &its, sizeof its);
-    out.length = sizeof its;
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.c_str(), std::min(path.size(), sizeof address.sun_path - 1));
+    std::memcpy(&out.bytes, &address, sizeof address);
+    out.length = sizeof address;
     return out;
 }
 
@@ -89,8 +89,8 @@ void transport::connect_next() {
 }
 
 void transport::finish_connect() {
-    pollfd it{socket_.get(), POLLOUT, 0};
-    if (::poll(&it, 1, 0) != 1) return;
+    pollfd entry{socket_.get(), POLLOUT, 0};
+    if (::poll(&entry, 1, 0) != 1) return;
     int trouble = 0;
     socklen_t length = sizeof trouble;
     ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &trouble, &length);

@@ -85,11 +85,11 @@ public:
         // In calm times it trips, or breaks and is reset, within a few turns.
         auto const bound = std::chrono::seconds{3} + 40 * here().plan.latency_max;
         for (auto const& home : here().clients)
-            for (auto const& it : home->parties)
-                if (auto const since = it->stuck_since();
+            for (auto const& each : home->parties)
+                if (auto const since = each->stuck_since();
                     since && home->alive() && !home->closed() &&
                     here().time.now() - std::max(*since, *calm_since_) > bound)
-                    fail(it->text() + " waits for ever");
+                    fail(each->text() + " waits for ever");
     }
 
 private:

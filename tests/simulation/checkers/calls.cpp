@@ -33,7 +33,7 @@ public:
         for (auto const& home : here().clients) {
             if (!home->alive() || home->stopped()) continue;
             for (auto const& user : home->users)
-                if (auto const* const it = user->pending()) check_pending(*it, *home);
+                if (auto const* const who = user->pending()) check_pending(*who, *home);
         }
     }
 

@@ -35,11 +35,11 @@ public:
         auto const deaths = here().calm ? moment{0} : 2 * moment{plan.lease_max};
         auto const bound = deaths + 40 * plan.latency_max + std::chrono::milliseconds{500};
         for (auto const& home : here().clients)
-            for (auto const& it : home->parties)
-                if (auto const since = it->stuck_since();
+            for (auto const& each : home->parties)
+                if (auto const since = each->stuck_since();
                     since && home->alive() && !home->closed() &&
                     here().time.now() - std::max(*since, *since_) > bound)
-                    fail(it->text() + ", waits and was not notified of what there is");
+                    fail(each->text() + ", waits and was not notified of what there is");
     }
 
     void finished() override {

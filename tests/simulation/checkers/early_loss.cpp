@@ -22,10 +22,10 @@ public:
 
     void granted(store_hold const& fresh, bool) override {
         if (!here().plan.within_fault_model()) return;
-        for (auto const& it : here().holds())
-            if (it->claim != fresh.id && !it->forsaken &&
-                conflicting(*it->terms->spec, *fresh.spec) && here().believed(*it))
-                fail(who(*it) + " believes that it holds '" + fresh.spec->name +
+        for (auto const& each : here().holds())
+            if (each->claim != fresh.id && !each->forsaken &&
+                conflicting(*each->terms->spec, *fresh.spec) && here().believed(*each))
+                fail(who(*each) + " believes that it holds '" + fresh.spec->name +
                      "', which the store now grants to " + here().short_name(fresh.id));
     }
 
@@ -37,13 +37,14 @@ public:
     // A loss that nobody is told of protects nobody.
     void tick() override {
         constexpr auto patience = std::chrono::milliseconds{5};
-        for (auto const& it : here().holds()) {
-            auto& home = *here().clients[it->client];
-            if (it->told || home.stopped() || here().believed(*it)) continue;
-            auto const due = std::max(home.clock().when(it->grant->lost_at()), it->given);
+        for (auto const& each : here().holds()) {
+            auto& home = *here().clients[each->client];
+            if (each->told || home.stopped() || here().believed(*each)) continue;
+            auto const due = std::max(home.clock().when(each->grant->lost_at()), each->given);
             if (here().time.now() >
                 std::max(due, home.stopped_until()) + here().plan.timer_lateness + patience)
-                fail(who(*it) + " was not told that it has lost '" + it->terms->spec->name + "'");
+                fail(who(*each) + " was not told that it has lost '" + each->terms->spec->name +
+                     "'");
         }
     }
 
@@ -54,10 +55,10 @@ private:
     }
 
     void refuse_belief(seam::claim_id id, char const* why) {
-        for (auto const& it : here().holds())
-            if (it->claim == id && !it->forsaken && here().believed(*it))
-                fail(who(*it) + " believes that it holds '" + it->terms->spec->name + "', but " +
-                     why);
+        for (auto const& each : here().holds())
+            if (each->claim == id && !each->forsaken && here().believed(*each))
+                fail(who(*each) + " believes that it holds '" + each->terms->spec->name +
+                     "', but " + why);
     }
 };
 

@@ -47,8 +47,8 @@ private:
     bool joins_owner(store_hold const& fresh) {
         if (!fresh.spec->joins) return false;
         auto const others = here().seen.holders(fresh.spec->name, here().store.now());
-        return std::ranges::any_of(others, [&](auto const* it) {
-            return it->number == fresh.number && !conflicting(*it->spec, *fresh.spec);
+        return std::ranges::any_of(others, [&](auto const* each) {
+            return each->number == fresh.number && !conflicting(*each->spec, *fresh.spec);
         });
     }
 

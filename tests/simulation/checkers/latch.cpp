@@ -101,8 +101,8 @@ public:
         if (!calm_since_) calm_since_ = here().time.now();
         for (auto const& home : here().clients)
             if (home->alive())
-                for (auto const& it : home->parties)
-                    if (auto const* const one = dynamic_cast<latch_party const*>(it.get()))
+                for (auto const& each : home->parties)
+                    if (auto const* const one = dynamic_cast<latch_party const*>(each.get()))
                         check_waiting(*one);
     }
 

@@ -23,8 +23,8 @@ public:
     // A cell has its time to live, and a changed limit its day.
     void carried_out(seam::request const& asked, seam::reply const& answer) override {
         if (auto const* const submit = std::get_if<seam::submit>(&asked)) {
-            for (auto const& it : submit->claims)
-                asked_for_.emplace(std::pair{it.spec->name, it.spec->kind}, it.spec);
+            for (auto const& each : submit->claims)
+                asked_for_.emplace(std::pair{each.spec->name, each.spec->kind}, each.spec);
         } else if (auto const* const swap = std::get_if<seam::swap>(&asked)) {
             if (std::holds_alternative<seam::swapped>(answer.body)) cells_.insert(swap->key);
         } else if (auto const* const adjust = std::get_if<seam::adjust>(&asked)) {
@@ -46,8 +46,8 @@ public:
                 if (!user->at_rest())
                     fail("user " + std::to_string(user->number()) + " of " + world::name_of(*home) +
                          " waits or holds for ever");
-            for (auto const& it : home->parties)
-                if (!it->at_rest()) fail(it->text() + ": does not come to rest");
+            for (auto const& each : home->parties)
+                if (!each->at_rest()) fail(each->text() + ": does not come to rest");
             if (!home->engine().idle()) fail(world::name_of(*home) + " has claims left");
         }
         touch_all();

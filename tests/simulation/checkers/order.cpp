@@ -15,12 +15,12 @@ public:
     void granted(store_hold const& fresh, bool from_line) override {
         auto const now = here().store.now();
         auto const& spec = *fresh.spec;
-        for (auto const& it : here().seen.line(spec.name)) {
-            if (it.id == fresh.id) return;
-            if (it.expires <= now) continue;  // dead waiters are skipped
-            if (!may_overtake(spec, fresh, *it.spec, from_line))
+        for (auto const& queue : here().seen.line(spec.name)) {
+            if (queue.id == fresh.id) return;
+            if (queue.expires <= now) continue;  // dead waiters are skipped
+            if (!may_overtake(spec, fresh, *queue.spec, from_line))
                 return fail("'" + spec.name + "' was granted to " + here().short_name(fresh.id) +
-                            " before " + here().short_name(it.id) + ", which came first");
+                            " before " + here().short_name(queue.id) + ", which came first");
         }
     }
 
@@ -31,8 +31,8 @@ private:
                              spec.order == ordering::barging && waiter.order == ordering::barging;
         if (permits || !spec.joins) return permits;
         auto const holders = here().seen.holders(spec.name, here().store.now());
-        return std::ranges::any_of(holders, [&](auto const* it) {
-            return it->number == fresh.number && !conflicting(*it->spec, spec);
+        return std::ranges::any_of(holders, [&](auto const* each) {
+            return each->number == fresh.number && !conflicting(*each->spec, spec);
         });
     }
 };

@@ -61,9 +61,9 @@ private:
     bool blocked(store_wait const& first) {
         auto const& spec = *first.spec;
         std::uint64_t used = spec.permits;
-        for (auto const* const it : here().seen.holders(spec.name, here().store.now())) {
-            used += it->spec->permits;
-            if (it->kept || conflicting(*it->spec, spec)) return true;
+        for (auto const* const each : here().seen.holders(spec.name, here().store.now())) {
+            used += each->spec->permits;
+            if (each->kept || conflicting(*each->spec, spec)) return true;
         }
         return spec.mode == claim_mode::permits && used > here().seen.limit(spec);
     }

@@ -35,10 +35,10 @@ private:
         if (wanted.spec->label.empty() || here().plan.in_process) return;
         for (std::size_t i = 0; i < here().plan.names; ++i) {
             auto const name = "lock/" + std::to_string(i);
-            for (auto const* const it : here().seen.holders(name, here().store.now())) {
-                bool const its = it->id.client == wanted.id.client && it->id != wanted.id &&
-                                 it->spec->label == wanted.spec->label && !it->kept;
-                if (its && !(unless_let_go && let_go_.contains(it->id)))
+            for (auto const* const each : here().seen.holders(name, here().store.now())) {
+                bool const its = each->id.client == wanted.id.client && each->id != wanted.id &&
+                                 each->spec->label == wanted.spec->label && !each->kept;
+                if (its && !(unless_let_go && let_go_.contains(each->id)))
                     fail(wanted.spec->label.get() + " waits for '" + wanted.name() +
                          "' while it holds '" + name + "'" + where);
             }

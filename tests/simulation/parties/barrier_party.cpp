@@ -1,6 +1,6 @@
 #include "simulation/parties/barrier_party.hpp"
 
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -60,7 +60,7 @@ void barrier_party::arrive() {
     arriving_ = true;
     since_ = world_.time.now();
     world_.report(arrival_begun{terms_->presence->spec, turn_});
-    errand_ = std::make_unique<errand>(world_, home_, [this](core::stage& on) {
+    errand_ = std::make_unique<errand>(world_, home_, [this](core::task_context& on) {
         return core::arrive_at_barrier(on, terms_, generation_);
     });
     errand_->begin(deadline, [this](errand::end const& how) {
@@ -91,7 +91,7 @@ void barrier_party::on_arrived(errand::end const& how) {
 void barrier_party::reset() {
     if (over()) return;
     errand_ = std::make_unique<errand>(
-        world_, home_, [this](core::stage& on) { return core::reset_barrier(on, terms_); });
+        world_, home_, [this](core::task_context& on) { return core::reset_barrier(on, terms_); });
     world_.note([&] { return text() + " resets it"; });
     errand_->begin(base::never, [this](errand::end const&) {
         auto const ended = std::move(errand_);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/tenure.hpp"
+#include "core/claim_state.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -76,8 +76,8 @@ bool buffer_party::done() const {
     if (home_.closed() || (retired_ && produces_)) return true;
     if (!retired_ || !buffer_.items.empty()) return false;
     for (auto const& home : world_.clients)
-        for (auto const& it : home->parties)
-            if (auto const* const other = dynamic_cast<buffer_party const*>(it.get()))
+        for (auto const& each : home->parties)
+            if (auto const* const other = dynamic_cast<buffer_party const*>(each.get()))
                 if (home->alive() && &other->buffer_ == &buffer_ && other->producing())
                     return false;
     return true;
@@ -171,7 +171,8 @@ void buffer_party::wait() {
     world_.note([&] { return text() + " waits for '" + mine_->spec->name + "'"; });
     ++waits_;
     since_ = world_.time.now();
-    waiting_ = std::make_unique<core::acquire_call>(std::make_shared<core::line>(mine_), wait_end_);
+    waiting_ =
+        std::make_unique<core::acquire_call>(std::make_shared<core::wait_queue>(mine_), wait_end_);
     if (world_.broken.unlocks_first) unlock();
     home_.engine().begin(*waiting_, home_.now(), limited ? home_.now() + span : base::never);
     if (!patient && world_.percent(15)) give_up_in(world_.draw(milliseconds{200}));
@@ -186,8 +187,8 @@ void buffer_party::give_up_in(moment delay) {
 // The fickle give up when it hurts most: while a notice is on its way to them.
 void buffer_party::dishearten() {
     for (auto const& home : world_.clients)
-        for (auto const& it : home->parties)
-            if (auto* const other = dynamic_cast<buffer_party*>(it.get());
+        for (auto const& each : home->parties)
+            if (auto* const other = dynamic_cast<buffer_party*>(each.get());
                 other != nullptr && other->role_ == role::fickle && other->waiting_ != nullptr &&
                 home->alive() && world_.random.one_in(2))
                 other->give_up_in(world_.draw(2 * world_.plan.latency_max));

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "core/claim_state.hpp"
 #include "core/collecting.hpp"
-#include "core/stage.hpp"
-#include "core/tenure.hpp"
+#include "core/task_context.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -14,11 +14,12 @@ namespace {
 using std::chrono::milliseconds;
 
 // What must never be: waits for the second while it holds the first.
-core::script hold_and_wait(core::stage& on, std::vector<std::shared_ptr<core::line>> lines,
-                           std::vector<std::shared_ptr<core::grant>>& held) {
+core::task hold_and_wait(core::task_context& on,
+                         std::vector<std::shared_ptr<core::wait_queue>> lines,
+                         std::vector<std::shared_ptr<core::hold_state>>& held) {
     held.clear();
-    for (auto const& it : lines) {
-        std::vector<std::shared_ptr<core::line>> one{it};
+    for (auto const& queue : lines) {
+        std::vector<std::shared_ptr<core::wait_queue>> one{queue};
         auto calls = co_await on.acquire(std::move(one), true);
         if (calls.front()->held != nullptr) held.push_back(calls.front()->held);
     }
@@ -49,23 +50,23 @@ void collector::start() {
 }
 
 // Two of the names at least, in any order.
-std::vector<std::shared_ptr<core::line>> collector::draw_lines() {
+std::vector<std::shared_ptr<core::wait_queue>> collector::draw_lines() {
     auto rest = terms_;
-    std::vector<std::shared_ptr<core::line>> out;
+    std::vector<std::shared_ptr<core::wait_queue>> out;
     auto const count = 2 + world_.random.below(rest.size() - 1);
     while (out.size() < count) {
         auto const next =
             rest.begin() + static_cast<std::ptrdiff_t>(world_.random.below(rest.size()));
-        out.push_back(home_.line_for(*next));
+        out.push_back(home_.queue_for(*next));
         rest.erase(next);
     }
     return out;
 }
 
-core::script_call::body collector::script_for(std::vector<std::shared_ptr<core::line>> lines,
-                                              bool wait) {
+core::task_call::body collector::script_for(std::vector<std::shared_ptr<core::wait_queue>> lines,
+                                            bool wait) {
     bool const badly = world_.broken.holds_and_waits;
-    return [this, lines = std::move(lines), wait, badly](core::stage& on) {
+    return [this, lines = std::move(lines), wait, badly](core::task_context& on) {
         return badly ? hold_and_wait(on, lines, got_) : core::acquire_all(on, lines, wait, got_);
     };
 }
@@ -77,8 +78,8 @@ void collector::go_on() {
     wanted_ = lines.size();
     world_.note([&] {
         auto words = label_ + " wants";
-        for (auto const& it : lines)
-            words += " '" + it->on->spec->name + "'";
+        for (auto const& queue : lines)
+            words += " '" + queue->terms->spec->name + "'";
         return words;
     });
     bool const wait = !world_.percent(15);
@@ -106,14 +107,14 @@ void collector::go_on() {
 void collector::take_up() {
     if (!got_.empty() && got_.size() != wanted_)
         world_.fail("together", label_ + " was given some of what it wanted");
-    for (auto& it : got_) {
-        if (it->held_by == nullptr) continue;  // lost on the way
+    for (auto& each : got_) {
+        if (each->held_by == nullptr) continue;  // lost on the way
         auto hold = std::make_shared<local_hold>();
         hold->client = home_.index();
         hold->of = this;
-        hold->claim = it->held_by->subject.id;
-        hold->terms = it->held_by->on;
-        hold->grant = it;
+        hold->claim = each->held_by->subject.id;
+        hold->terms = each->held_by->terms;
+        hold->grant = each;
         hold->given = world_.time.now();
         holds_.push_back(hold);
         world_.enter(hold);
@@ -129,19 +130,19 @@ void collector::on_lost(local_hold const&) {
 
 void collector::let_go() {
     ++turn_;
-    for (auto const& it : std::exchange(holds_, {})) {
-        it->at_release = it->grant->state(home_.now());
-        world_.leave(it);
+    for (auto const& each : std::exchange(holds_, {})) {
+        each->at_release = each->grant->state(home_.now());
+        world_.leave(each);
     }
-    for (auto const& it : std::exchange(got_, {}))
-        home_.engine().release(it, home_.now());
+    for (auto const& each : std::exchange(got_, {}))
+        home_.engine().release(each, home_.now());
     think([this] { go_on(); });
 }
 
 void collector::vanish() {
     ++turn_;
-    for (auto const& it : std::exchange(holds_, {}))
-        world_.leave(it);
+    for (auto const& each : std::exchange(holds_, {}))
+        world_.leave(each);
 }
 
 }  // namespace holdfast::simulation

@@ -20,16 +20,16 @@ public:
 
 private:
     void go_on();
-    [[nodiscard]] std::vector<std::shared_ptr<core::line>> draw_lines();
-    [[nodiscard]] core::script_call::body script_for(std::vector<std::shared_ptr<core::line>> lines,
-                                                     bool wait);
+    [[nodiscard]] std::vector<std::shared_ptr<core::wait_queue>> draw_lines();
+    [[nodiscard]] core::task_call::body script_for(
+        std::vector<std::shared_ptr<core::wait_queue>> lines, bool wait);
     void take_up();
     void let_go();
 
     std::string const label_;
     std::vector<core::terms_ptr> terms_;
     std::unique_ptr<errand> errand_;
-    std::vector<std::shared_ptr<core::grant>> got_;
+    std::vector<std::shared_ptr<core::hold_state>> got_;
     std::vector<std::shared_ptr<local_hold>> holds_;
     std::size_t wanted_{0};
     std::uint64_t turn_{0};

@@ -1,6 +1,6 @@
 #include "simulation/parties/latch_party.hpp"
 
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -24,10 +24,10 @@ latch_party::latch_party(world& where, client& home, bool counts)
 void latch_party::enter(std::uint64_t round) {
     round_ = round;
     world_.board.latch_round = std::max(world_.board.latch_round, round);
-    core::latch_terms its{"latch/" + std::to_string(round)};
+    core::latch_terms terms{"latch/" + std::to_string(round)};
     // Whoever only waits need not know the count, but somebody must.
-    if (counts_ || world_.random.one_in(2)) its.count = count_of(round);
-    terms_ = std::make_shared<core::latch_terms const>(std::move(its));
+    if (counts_ || world_.random.one_in(2)) terms.count = count_of(round);
+    terms_ = std::make_shared<core::latch_terms const>(std::move(terms));
 }
 
 std::string latch_party::text() const {
@@ -76,7 +76,7 @@ void latch_party::go_on() {
     wait();
 }
 
-void latch_party::run(core::script_call::body what, base::instant deadline,
+void latch_party::run(core::task_call::body what, base::instant deadline,
                       std::function<void(errand::end const&)> then) {
     ++turn_;
     errand_ = std::make_unique<errand>(world_, home_, std::move(what));
@@ -92,7 +92,7 @@ void latch_party::count() {
     n_ = retired_ ? count_of(round_) : 1 + static_cast<std::uint32_t>(world_.random.below(3));
     world_.note([&] { return text() + " by " + std::to_string(n_); });
     run(
-        [this](core::stage& on) {
+        [this](core::task_context& on) {
             after_ = on.next_operation();
             return core::count_down_latch(on, terms_, n_, left_);
         },
@@ -109,7 +109,7 @@ void latch_party::reset() {
     finished_ = false;
     world_.board.latch_was_reset = true;
     run(
-        [this](core::stage& on) {
+        [this](core::task_context& on) {
             after_ = on.next_operation();
             return core::reset_latch(on, terms_, count_of(round_));
         },
@@ -124,7 +124,8 @@ void latch_party::wait() {
     waits_ = true;
     since_ = world_.time.now();
     bool* const through = &finished_;
-    run([this, through](core::stage& on) { return core::wait_for_latch(on, terms_, *through); },
+    run([this,
+         through](core::task_context& on) { return core::wait_for_latch(on, terms_, *through); },
         deadline,
         [this](errand::end const& how) {
             bool const lost = how.error == make_error_code(errc::lost);

@@ -26,7 +26,7 @@ private:
     void count();
     void reset();
     void wait();
-    void run(core::script_call::body what, base::instant deadline,
+    void run(core::task_call::body what, base::instant deadline,
              std::function<void(errand::end const&)> then);
 
     bool const counts_;

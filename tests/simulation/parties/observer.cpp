@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/leadership.hpp"
-#include "core/stage.hpp"
+#include "core/task_context.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -16,7 +16,7 @@ std::string observer::text() const {
 }
 
 void observer::start() {
-    errand_ = std::make_unique<errand>(world_, home_, [this](core::stage& on) {
+    errand_ = std::make_unique<errand>(world_, home_, [this](core::task_context& on) {
         return core::observe_leader(on, name_, [this](std::optional<leader_info> const& who) {
             if (!home_.alive()) return;
             world_.note([&] {

@@ -180,7 +180,7 @@ TEST(messages, a_stop_request_leaves_no_claim) {
     auto& waiter = scene.actor({.lease = 3s});
     scene.acquire(holder);
     scene.run_for(100ms);
-    auto const stop = [](user& it) { it.stop_waiting(); };
+    auto const stop = [](user& who) { who.stop_waiting(); };
     // In the store's line, and with the submit still under way.
     for (auto const wait : {moment{100ms}, moment{10us}}) {
         scene.acquire(waiter);

@@ -41,7 +41,7 @@ TEST(options, without_renew_a_hold_ends_with_its_lease_unless_renewed_on_demand)
     scene.acquire(one);
     scene.run_for(800ms);
     EXPECT_EQ(scene.state_of(one), lease_state::held);
-    scene.act(one, [](user& it) { it.renew({}); });
+    scene.act(one, [](user& who) { who.renew({}); });
     scene.run_for(800ms);
     EXPECT_EQ(scene.state_of(one), lease_state::held);
     scene.run_for(400ms);
@@ -60,7 +60,7 @@ TEST(options, without_renew_one_failed_renewal_on_demand_does_not_renew_for_ever
         lost_one = lost_one || lose;
         return link::script{.lose_request = lose};
     };
-    scene.act(one, [](user& it) { it.renew({}); });
+    scene.act(one, [](user& who) { who.renew({}); });
     scene.run_for(3s);
     EXPECT_EQ(scene.state_of(one), lease_state::lost);
 }
@@ -165,10 +165,11 @@ TEST(options, retry_ends_after_its_attempts_and_asks_with_their_number) {
     stage scene;
     auto& holder = scene.actor({.lease = 3s});
     std::vector<retry::attempt> asked;
-    auto& patient = scene.actor({.lease = 3s, .retry = [&](retry::attempt const& it) {
-                                     asked.push_back(it);
-                                     return it.number < 4 ? std::optional{100ms} : std::nullopt;
-                                 }});
+    auto& patient =
+        scene.actor({.lease = 3s, .retry = [&](retry::attempt const& attempt) {
+                         asked.push_back(attempt);
+                         return attempt.number < 4 ? std::optional{100ms} : std::nullopt;
+                     }});
     scene.acquire(holder);
     scene.run_for(50ms);
     scene.acquire(patient);
@@ -191,16 +192,16 @@ TEST(options, local_passes_bound_how_long_others_wait) {
         for (int i = 0; i < 8; ++i)
             family.push_back(&scene.actor(home, options));
         auto& stranger = scene.actor({.lease = 10s});
-        for (auto* const it : family)
-            scene.acquire(*it);
+        for (auto* const each : family)
+            scene.acquire(*each);
         scene.run_for(20ms);
         scene.acquire(stranger);
         scene.run_for(20ms);
         int passed = 0;
         while (stranger.hold() == nullptr && passed < 8) {
-            for (auto* const it : family)
-                if (it->hold() != nullptr) {
-                    scene.release(*it);
+            for (auto* const each : family)
+                if (each->hold() != nullptr) {
+                    scene.release(*each);
                     ++passed;
                     break;
                 }

@@ -1,9 +1,9 @@
 // Scenes about scripts: what a party at a barrier, or one who wants several names, is told and leaves
 // behind.
 #include "core/barrier.hpp"
+#include "core/claim_state.hpp"
 #include "core/collecting.hpp"
-#include "core/stage.hpp"
-#include "core/tenure.hpp"
+#include "core/task_context.hpp"
 #include "simulation/stage.hpp"
 
 namespace holdfast::simulation {
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 /// One script of one client, from its beginning to what it was told.
 struct attempt {
-    attempt(stage& scene, client& home, core::script_call::body what,
+    attempt(stage& scene, client& home, core::task_call::body what,
             std::optional<moment> within = {})
         : its{scene, home, std::move(what)} {
         home.at(scene.time.now(), [this, &home, within] {
@@ -37,7 +37,7 @@ struct arriving {
     arriving(stage& scene, client& home, core::barrier_terms_ptr const& terms,
              std::optional<moment> within = {})
         : tried{scene, home,
-                [this, terms](core::stage& on) {
+                [this, terms](core::task_context& on) {
                     return core::arrive_at_barrier(on, terms, generation);
                 },
                 within} {}
@@ -115,18 +115,18 @@ TEST(synchronizers, several_names_are_not_given_when_one_was_lost_meanwhile) {
         return link::script{.lose_request = is<seam::renew>(what) && scene.time.now() < 2s,
                             .delay_request = late ? moment{2s} : moment{0}};
     };
-    std::vector<std::shared_ptr<core::line>> lines;
+    std::vector<std::shared_ptr<core::wait_queue>> lines;
     for (auto const* const name : {"x", "y"})
-        lines.push_back(std::make_shared<core::line>(std::make_shared<core::terms const>(
+        lines.push_back(std::make_shared<core::wait_queue>(std::make_shared<core::terms const>(
             core::make_terms({.name = name}, {.lease = 300ms}))));
-    std::vector<std::shared_ptr<core::grant>> held;
+    std::vector<std::shared_ptr<core::hold_state>> held;
     attempt both{scene, home,
-                 [&](core::stage& on) { return core::acquire_all(on, lines, true, held); }};
+                 [&](core::task_context& on) { return core::acquire_all(on, lines, true, held); }};
     while (!both.end && scene.time.now() < 10s)
         scene.run_for(1ms);
     ASSERT_EQ(held.size(), 2U);
-    for (auto const& it : held)
-        EXPECT_EQ(it->state(home.now()), lease_state::held) << it->its_terms().spec->name;
+    for (auto const& each : held)
+        EXPECT_EQ(each->state(home.now()), lease_state::held) << each->held_terms().spec->name;
 }
 
 }  // namespace

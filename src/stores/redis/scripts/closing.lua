@@ -1,4 +1,4 @@
--- Included behind `books`: writes what was changed, removals first, each key once, then publishes.
+-- Included behind `ledger`: writes what was changed, removals first, each key once, then publishes.
 -- Only `finish` is called from outside; behind it nothing is judged any more.
 -- Reads: extra. Writes: mark, record, claims, holders, bars, extra, waited. Publishes: all notices.
 
@@ -152,7 +152,7 @@ local function write(b, grows)
     end
 end
 
--- Writes the books, tells who must be told, and gives back the reply. `grows`: the request asks for
+-- Writes the ledger, tells who must be told, and gives back the reply. `grows`: the request asks for
 -- more room than before.
 local function finish(reply, grows, ...)
     local shelf = {...}

@@ -4,7 +4,7 @@
 -- Publishes: granted to those who hold now; what time has ended; changed.
 --@include solo
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 

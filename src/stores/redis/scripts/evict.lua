@@ -3,7 +3,7 @@
 -- Publishes: gone to those evicted; granted to those who hold now; changed.
 --@include solo
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 local only = ARGV[3]

@@ -3,7 +3,7 @@
 -- Publishes: what time has ended or let in.
 --@include solo
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 

@@ -29,7 +29,7 @@ if #ARGV == 4 and #text > HEAD_SIZE then -- the usual case: the holder, and at m
     end
 end
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 

@@ -1,6 +1,6 @@
--- Included behind `books`: who may hold, who is next, when it ends. The same rules as in
+-- Included behind `ledger`: who may hold, who is next, when it ends. The same rules as in
 -- src/stores/lease, function by function.
--- Reads: through the books, and bars. Writes and publishes nothing.
+-- Reads: through the ledger, and bars. Writes and publishes nothing.
 
 local function fits(r, mode, permits)
     if mode == PERMITS then return r.used + permits <= r.current end

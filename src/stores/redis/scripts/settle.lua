@@ -76,7 +76,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
 end
 local keep_for, bar_until = ARGV[4] * 1000, tonumber(ARGV[5])
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 local DAY = 86400 * 1000000

@@ -71,11 +71,11 @@ if text and #KEYS == 7 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
     end
 end
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 
--- The claims, each with its books. Claims of one name share theirs.
+-- The claims, each with its ledger. Claims of one name share theirs.
 local function wanted_claims()
     local claims, shelf, by_key = {}, {}, {}
     for i = 1, (#KEYS - 2) / 5 do

@@ -4,7 +4,7 @@
 -- Publishes: changed to those who watch the cell, unless it is quiet; what time has ended or let in.
 --@include solo
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 local kind, part, expected, value = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]

@@ -2,7 +2,7 @@
 -- Reads: record, extra. Writes: the same. Publishes nothing.
 --@include solo
 --@include common
---@include books
+--@include ledger
 --@include closing
 --@include rules
 local MINUTE = 60 * 1000000

@@ -1,0 +1,195 @@
+#include "core/task_context.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::core {
+
+using std::chrono::nanoseconds;
+
+base::instant task_context::now() const noexcept { return engine_.now_; }
+
+nanoseconds task_context::jitter(nanoseconds span) { return engine_.jitter(span); }
+
+seam::claim_id task_context::next_operation() { return {engine_.set_.self, ++engine_.last_claim_}; }
+
+task_context::asking task_context::make_asking(seam::request what, bool within_deadline) {
+    auto const patience = base::after(now(), engine_.set_.patience);
+    return {engine_, call_, std::move(what),
+            within_deadline ? std::min(patience, call_.deadline) : patience};
+}
+
+task_context::asking task_context::read(seam::cell_key const& key) { return ask(seam::read{key}); }
+
+task_context::asking task_context::read_anyway(seam::cell_key const& key) {
+    return ask_anyway(seam::read{key});
+}
+
+// Who still counts by a watch that was ended meanwhile, by another user of the key, must find another
+// mark: it would wait for news that nobody tells any more.
+engine::watching& task_context::watch_of(seam::cell_key const& key) {
+    constexpr int room_for_changes = 24;
+    auto const [its, is_new] = engine_.watches_.try_emplace(key);
+    if (is_new) its->second.changes = ++engine_.last_ticket_ << room_for_changes;
+    return its->second;
+}
+
+task_context::asking task_context::watch(seam::cell_key const& key) {
+    if (watch_of(key).confirmed) return {engine_, call_, asking::known{}};
+    auto out = ask(seam::watch{key});
+    out.confirms = key;
+    return out;
+}
+
+std::uint64_t task_context::changes(seam::cell_key const& key) const {
+    return engine_.changes_of(key);
+}
+
+task_context::changing task_context::change(seam::cell_key const& key, std::uint64_t seen,
+                                            nanoseconds poll) {
+    return {engine_, call_, key, seen,
+            std::min(call_.deadline, base::after(now(), poll + jitter(poll / 2)))};
+}
+
+task_context::changing task_context::pause(nanoseconds span) {
+    return {engine_, call_, std::nullopt, 0, std::min(call_.deadline, base::after(now(), span))};
+}
+
+task_context::acquiring task_context::acquire(std::vector<std::shared_ptr<wait_queue>> queues,
+                                              bool wait) {
+    return {engine_, call_, std::move(queues), wait};
+}
+
+task_context::queueing task_context::queue(acquire_call& call) {
+    return {engine_, call_, call, true};
+}
+
+task_context::queueing task_context::end(acquire_call& call) {
+    return {engine_, call_, call, false};
+}
+
+void task_context::leave_to(task_call::body what) { engine_.spawn(std::move(what)); }
+
+void context_wait::check_stop() const {
+    if (call_.stopping) throw task_stopped{};
+}
+
+// --- asking ------------------------------------------------------------------------------------
+
+task_context::asking::asking(engine& on, task_call& call, seam::request what,
+                             base::instant deadline)
+    : context_wait{on, call}, inner_{std::move(what), call} {
+    inner_.deadline = deadline;
+    inner_.cleans_up = call.cleans_up;
+}
+
+task_context::asking::asking(engine& on, task_call& call, known)
+    : context_wait{on, call}, inner_{seam::hello{}, call}, ready_{true} {}
+
+void task_context::asking::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    if (confirms) {
+        auto& watched = call_.context->watch_of(*confirms);
+        watched.asked = true;
+        ++watched.askers;
+    }
+    began_ = engine_.now_;
+    engine_.begin(inner_, engine_.now_);
+}
+
+seam::reply_body task_context::asking::await_resume() {
+    if (ready_) return seam::done{};
+    if (!inner_.done) engine_.withdraw(inner_);
+    if (confirms) --call_.context->watch_of(*confirms).askers;
+    check_stop();
+    if (inner_.error) inner_.error.raise();
+    call_.context->sent_again_ =
+        inner_.failures > 0 || engine_.now_ - began_ >= engine_.set_.request_timeout;
+    if (confirms) call_.context->watch_of(*confirms).confirmed = true;
+    return std::move(inner_.answer.body);
+}
+
+// --- changing ----------------------------------------------------------------------------------
+
+task_context::changing::changing(engine& on, task_call& call, std::optional<seam::cell_key> key,
+                                 std::uint64_t seen, base::instant until)
+    : context_wait{on, call}, key_{std::move(key)}, seen_{seen}, until_{until} {}
+
+void task_context::changing::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    auto* const watch = key_ ? &call_.context->watch_of(*key_) : nullptr;
+    if (over(engine_.now_)) return call_.completed();
+    if (watch != nullptr) watch->waiting.push_back(&call_);
+    engine_.schedule(call_, until_);
+}
+
+bool task_context::changing::over(base::instant now) const {
+    return now >= until_ || (key_ && engine_.changes_of(*key_) != seen_);
+}
+
+bool task_context::changing::await_resume() {
+    engine_.schedule(call_, base::never);
+    if (key_)
+        if (auto const watch = engine_.watches_.find(*key_); watch != engine_.watches_.end())
+            std::erase(watch->second.waiting, &call_);
+    check_stop();
+    engine_.check_open();
+    bool const changed = key_ && engine_.changes_of(*key_) != seen_;
+    return changed || engine_.now_ < call_.deadline;
+}
+
+// --- acquiring ---------------------------------------------------------------------------------
+
+task_context::acquiring::acquiring(engine& on, task_call& call,
+                                   std::vector<std::shared_ptr<wait_queue>> queues, bool wait)
+    : context_wait{on, call} {
+    for (auto& queue : queues) {
+        calls_.push_back(std::make_unique<acquire_call>(std::move(queue), call));
+        calls_.back()->wait = wait;
+    }
+}
+
+void task_context::acquiring::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    for (auto const& call : calls_)
+        engine_.begin(*call, engine_.now_, call_.deadline);
+    if (calls_.empty()) call_.completed();
+}
+
+bool task_context::acquiring::over(base::instant) const {
+    return std::ranges::none_of(calls_,
+                                [](auto const& each) { return each->outcome == verdict::pending; });
+}
+
+std::vector<std::unique_ptr<acquire_call>> task_context::acquiring::await_resume() {
+    if (call_.stopping) {
+        for (auto const& call : calls_) {
+            engine_.withdraw(*call, engine_.now_);
+            if (call->held != nullptr) engine_.release(call->held, engine_.now_);
+        }
+        check_stop();
+    }
+    return std::move(calls_);
+}
+
+// --- queueing ----------------------------------------------------------------------------------
+
+void task_context::queueing::await_suspend(std::coroutine_handle<>) {
+    suspend();
+    if (begins_) engine_.begin(inner_, engine_.now_, call_.deadline);
+}
+
+bool task_context::queueing::over(base::instant) const {
+    return inner_.outcome != verdict::pending || (begins_ && inner_.in_line);
+}
+
+void task_context::queueing::await_resume() {
+    if (call_.stopping) {
+        engine_.withdraw(inner_, engine_.now_);
+        if (inner_.held != nullptr) engine_.release(inner_.held, engine_.now_);
+        check_stop();
+    }
+    if (inner_.outcome == verdict::failed) inner_.error.raise();
+}
+
+}  // namespace holdfast::core
