@@ -11,9 +11,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// The poll behind the notices of a store that does not hand over.
+// The poll behind the notices of a store without a line.
 constexpr milliseconds shortest_poll{10};
-constexpr milliseconds longest_poll{2'000};
+constexpr milliseconds longest_poll{500};
+
+// At such a store nobody knows whether others wait. Who has used up its passes lets them try.
+constexpr milliseconds pause_for_others{50};
 
 }  // namespace
 
@@ -97,26 +100,41 @@ void engine::take_offer(acquire_call& call, base::instant now) {
 // --- submit ------------------------------------------------------------------------------------
 
 void engine::start(std::shared_ptr<wait_queue> const& queue, base::instant now) {
+    submit(add_claim(queue), now);
+}
+
+// The same for those who wait behind a hold that this client has just let go.
+void engine::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now) {
+    if (set_.abilities.line) return start(queue, now);
+    auto& claim = add_claim(queue);
+    enter(claim, claim_phase::submitting);
+    claim.silent_since = base::never;
+    claim.try_at = now + pause_for_others / 2 + jitter(pause_for_others / 2);
+    reschedule(claim);
+}
+
+claim_state& engine::add_claim(std::shared_ptr<wait_queue> const& queue) {
     // Threads that hand a hold on are nobody in particular.
     auto const actor = queue->terms->sharable() ? seam::actor_id{} : queue->waiting.front().actor;
-    seam::claim subject{queue->terms->spec, {set_.self, ++last_claim_}, actor};
+    seam::claim subject{queue->terms->spec, next_claim_id(), actor};
     auto* const claim = new claim_state{std::move(subject), queue->terms};
     claims_.emplace(claim->subject.id.number, claim);
     claim->queue = queue;
     queue->current = claim;
     if (queue->bias != nullptr) claim->generation = queue->bias->revocation().begin();
-    submit(*claim, now);
+    return *claim;
 }
 
 void engine::submit(claim_state& claim, base::instant now) {
-    claim.enter(claim_phase::submitting);
+    enter(claim, claim_phase::submitting);
+    claim.lane = lane_of(claim.terms->spec->name);
     claim.in_store_line = false;
     claim.attempting = false;
     claim.try_at = claim.renew_at = base::never;
     claim.asking = true;
     if (claim.silent_since == base::never) claim.silent_since = now;
     claim.answer_by = give_up_time(claim, now);
-    if (clock_.is_fresh(now, claim.answer_by)) {
+    if (clocks_.is_fresh(claim.lane, now, claim.answer_by)) {
         send_submit(claim, now);
     } else {
         await_clock(claim, now);
@@ -125,14 +143,19 @@ void engine::submit(claim_state& claim, base::instant now) {
 }
 
 void engine::await_clock(claim_state& claim, base::instant now) {
-    if (clock_.await(claim.subject.id.number, now, set_.request_timeout / 2))
-        send(purpose::hello, seam::hello{}, 0, now);
+    auto const patience = set_.request_timeout / 2;
+    if (clocks_.wait_for_reading(claim.lane, claim.subject.id.number, now, patience))
+        send({.purpose = purpose::hello, .sent = now, .lane = claim.lane}, seam::hello{claim.lane});
 }
 
-void engine::on_clock(base::instant now) {
-    for (auto const number : clock_.answered()) {
+void engine::on_clock(seam::lane_id lane, base::instant now) {
+    for (auto const number : clocks_.take_waiting(lane)) {
         auto* const claim = find(number);
-        if (claim == nullptr || claim->at() != claim_phase::submitting) continue;
+        if (claim == nullptr || claim->at() != claim_phase::submitting || !claim->asking) continue;
+        if (claim->lane != lane || !clocks_.latest(lane)) {  // the name has moved meanwhile
+            submit(*claim, now);
+            continue;
+        }
         claim->answer_by = give_up_time(*claim, now);
         send_submit(*claim, now);
         reschedule(*claim);
@@ -151,24 +174,26 @@ base::instant engine::give_up_time(claim_state const& claim, base::instant now) 
 void engine::send_submit(claim_state& claim, base::instant now) {
     bool const wanted = std::ranges::any_of(claim.queue->waiting, &acquire_call::wait) &&
                         !claim.terms->single_attempt;
-    if (wanted && !set_.abilities.hand_over) {
-        seam::cell_key key{claim.terms->spec->kind, claim.terms->spec->name, seam::holders_part};
-        if (std::ranges::find(watched_, key) == watched_.end()) {
-            watched_.push_back(key);
-            send(purpose::watch, seam::watch{std::move(key)}, 0, now);
-        }
-    }
+    if (wanted && !set_.abilities.line) watch_name(claim, now);
     settle_before(claim.terms->spec->hash, now);
     ++claim.unanswered;
-    auto const not_after = judge_->not_after(*clock_.latest(), claim.answer_by);
+    auto const& reading = *clocks_.latest(claim.lane);
+    claim.use_clock(reading.clock);
+    auto const not_after = judge_->not_after(reading.pair, claim.answer_by);
     claim.last_not_after = std::max(claim.last_not_after, not_after);
-    seam::submit request{{}, wanted && set_.abilities.hand_over, not_after};
-    request.claims.push_back(claim.subject);
+    seam::submit request{.subject = claim.subject,
+                         .queue = wanted && set_.abilities.line,
+                         .not_after = not_after,
+                         .clock = reading.clock};
     if (claim.generation != 0) {
         request.revocation = {claim.queue, &claim.queue->bias->revocation()};
         request.generation = claim.generation;
     }
-    send(purpose::submit, std::move(request), claim.subject.id.number, now);
+    send({.purpose = purpose::submit,
+          .sent = now,
+          .subject = claim.subject.id.number,
+          .lane = claim.lane},
+         std::move(request));
 }
 
 void engine::on_submit_reply(claim_state& claim, pending_request const& was,
@@ -186,17 +211,20 @@ void engine::on_submit_reply(claim_state& claim, pending_request const& was,
     claim.silent_since = base::never;
     if (granted != nullptr) {
         if (claim.at() != claim_phase::held && claim.at() != claim_phase::parked)
-            on_granted(claim, granted->grants.front(), {was.sent, now, answer.now}, now);
+            on_granted(claim, granted->held, {answer.clock, {was.sent, now, answer.now}}, now);
     } else if (queued != nullptr) {
+        claim.use_clock(answer.clock);
         claim.seen_waiting = std::max(claim.seen_waiting, answer.now);
         if (claim.at() == claim_phase::submitting) on_queued(claim, queued->blocked_for, now);
     } else if (auto const* const no = std::get_if<seam::refused>(&answer.body)) {
         if (claim.at() == claim_phase::submitting) on_refused(claim, *no, now);
+    } else if (claim.at() == claim_phase::submitting) {
+        on_submit_failure(claim, senseless_answer(), now);
     }
 }
 
-void engine::on_granted(claim_state& claim, seam::grant const& grant, clock_pair const& pair,
-                        base::instant now) {
+void engine::on_granted(claim_state& claim, seam::grant const& grant,
+                        clock_readings::reading const& by, base::instant now) {
     claim.asking = false;
     claim.failures = 0;
     claim.forget_error();
@@ -205,28 +233,32 @@ void engine::on_granted(claim_state& claim, seam::grant const& grant, clock_pair
     claim.in_store_line = false;
     claim.number = grant.number;
     claim.contended = grant.contended;
-    claim.deadline = judge_->deadline(pair, grant.began, claim.lease);
-    claim.held_until = grant.began + claim.lease;
-    auto const begun = claim.deadline - claim.lease;
+    claim.polls = 0;
+    claim.lease_given = grant.lease;
+    auto const lease = judge_->sure_lease(claim.lease, grant.lease);
+    claim.use_clock(by.clock);
+    claim.deadline = judge_->deadline(by.pair, grant.began, lease);
+    claim.held_until = grant.began + std::max(claim.lease, grant.lease);
+    auto const begun = claim.deadline - lease;
     claim.granted = std::exchange(claim.was_held, true) ? std::min(claim.granted, begun) : begun;
-    claim.renew_at = claim.terms->renew ? begun + claim.terms->renew_every : base::never;
+    claim.renew_at = claim.terms->renew ? begun + renew_every(claim, lease) : base::never;
     if (claim.queue->waiting.empty()) return settle(claim, now);
     // A grant that was long under way has little left: what is handed out should be worth having.
-    if (claim.lost_at() - now < nanoseconds{usable_time(claim.lease, claim.terms->grace)} / 2 &&
+    if (claim.lost_at() - now < nanoseconds{usable_time(lease, claim.terms->grace)} / 2 &&
         claim.confirmations < 3) {
         if (claim.confirmations++ == 0) ++metrics_.late_grants;
-        claim.enter(claim_phase::confirming);
+        enter(claim, claim_phase::confirming);
         return renew_now(claim, now);
     }
     if (now >= claim.lost_at()) return lose(claim, "the grant came too late", now);
-    claim.enter(claim_phase::held);
+    enter(claim, claim_phase::held);
     auto const keep = claim.queue;
     give_first(claim, now);
     end_attempts(*keep);
 }
 
 void engine::on_queued(claim_state& claim, milliseconds blocked_for, base::instant now) {
-    claim.enter(claim_phase::waiting);
+    enter(claim, claim_phase::waiting);
     claim.in_store_line = true;
     claim.asking = false;
     claim.failures = 0;
@@ -263,20 +295,31 @@ void engine::on_refused(claim_state& claim, seam::refused const& no, base::insta
         return fail_queue(claim, {errc::would_deadlock, no.text}, now);
     case seam::refusal::too_late:
     case seam::refusal::gone: return on_too_late(claim, now);
+    case seam::refusal::outvoted: return on_submit_failure(claim, senseless_answer(), now);
     }
     claim.failures = 0;
-    claim.enter(claim_phase::waiting);
+    enter(claim, claim_phase::waiting);
     claim.in_store_line = false;
     auto const keep = claim.queue;
     answer_busy(*keep, now);
     if (keep->current != &claim) return;
     bool const hinted = std::exchange(claim.hinted, false);
     if (claim.terms->retry && !hinted) return ask_policy(claim, {}, now);
-    if (set_.abilities.hand_over || hinted)
+    if (set_.abilities.line || hinted)
         return submit(claim, now);  // others came meanwhile, who will wait
-    auto const poll = std::clamp(no.blocked_for, shortest_poll, longest_poll);
-    claim.try_at = now + poll + jitter(poll / 4);
+    claim.try_at = now + poll_interval(claim, no.blocked_for);
     reschedule(claim);
+}
+
+// When to ask again at a store without a line: soon at first, less and less often, and at the end of what
+// stands in the way when that is known to come earlier.
+nanoseconds engine::poll_interval(claim_state& claim, milliseconds blocked_for) {
+    auto const doublings = std::min(claim.polls++, 10);
+    auto const span = std::min<nanoseconds>(longest_poll, shortest_poll * (1LL << doublings));
+    auto const backed_off = span / 2 + jitter(span / 2);
+    if (blocked_for <= milliseconds::zero()) return backed_off;
+    return std::min(backed_off,
+                    nanoseconds{blocked_for} + milliseconds{1} + jitter(milliseconds{4}));
 }
 
 // It was not carried out, and the answer brought a fresh reading of the clock: the same attempt once
@@ -422,7 +465,8 @@ void engine::give(claim_state& claim, acquire_call& call, base::instant now) {
 
 bool engine::may_pass(claim_state const& claim, base::instant now) const {
     if (claim.at() != claim_phase::held || claim.in_doubt() || now >= claim.lost_at()) return false;
-    if (!claim.contended) return static_cast<int>(claim.pass) <= most_passes;
+    bool const contended = claim.contended || !set_.abilities.line;
+    if (!contended) return static_cast<int>(claim.pass) <= most_passes;
     return static_cast<int>(claim.pass) <= claim.terms->local_passes &&
            now < claim.granted + claim.lease / 10;
 }

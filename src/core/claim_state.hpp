@@ -37,17 +37,22 @@ public:
     unsigned pass{0};           ///< of the store's grant
     int confirmations{0};       ///< of a grant that came late
     int settles{0};             ///< sent
+    int polls{0};               ///< in a row, at a store without a line
+    seam::lane_id lane{};       ///< to which its last request went
     bool asking{false};         ///< a request is under way for this phase
     bool in_store_line{false};  ///< the store will hand over to it
     bool hinted{false};         ///< something changed while the submit was under way
     bool attempting{false};     ///< the renewal under way is an attempt of a retry policy
     bool contended{false};      ///< somebody else waits for the name
     bool was_held{false};
+    bool listed{false};             ///< among those who want a name and do not have it
+    bool watches_name{false};       ///< at a store without a line
     bool consume{false};            ///< the permit is used up with it
     bool settles_in_window{false};  ///< its settlement has a place among those under way
     bool settle_waits{false};       ///< for such a place
 
     // Requests under way. A submit may be under way more than once.
+    seam::clock_id clock{};                ///< of the store's times in here
     seam::store_time last_not_after{};     ///< until when submits may take effect
     seam::store_time seen_waiting{};       ///< when the store last said that it waits
     base::instant answer_by{base::never};  ///< when the request under way is given up
@@ -57,6 +62,7 @@ public:
 
     // The hold.
     std::chrono::milliseconds lease;           ///< what renewals ask for
+    std::chrono::milliseconds lease_given{};   ///< by the store; zero as long as nothing was
     base::instant shorter_since{base::never};  ///< when its user asked for a shorter one
     seam::sequence number{};
     base::instant granted{};        ///< no later than the store's grant: for the bound on passes
@@ -90,6 +96,14 @@ public:
     }
     void forget_gone_hint() noexcept {
         if (cold_ != nullptr) cold_->gone_hint.clear();
+    }
+
+    /// The claim has to do with this clock now. What was remembered of another one means nothing here: a
+    /// submit that names the other clock is never sent to this server.
+    void use_clock(seam::clock_id next) noexcept {
+        if (next == clock) return;
+        clock = next;
+        last_not_after = seen_waiting = held_until = {};
     }
 
     [[nodiscard]] claim_phase at() const noexcept { return at_; }

@@ -11,7 +11,8 @@ void engine::look_for_deadlock(claim_state& claim, base::instant now) {
     claim.cold().seen.clear();
     seam::inspect first;
     first.waited_for = true;
-    send(purpose::look, std::move(first), claim.subject.id.number, now);
+    send({.purpose = purpose::look, .sent = now, .subject = claim.subject.id.number},
+         std::move(first));
 }
 
 void engine::on_look(claim_state& claim, seam::reply const& answer, base::instant now) {
@@ -23,7 +24,8 @@ void engine::on_look(claim_state& claim, seam::reply const& answer, base::instan
         seam::inspect rest;
         rest.waited_for = true;
         rest.after = page->next;
-        return send(purpose::look, std::move(rest), claim.subject.id.number, now);
+        return send({.purpose = purpose::look, .sent = now, .subject = claim.subject.id.number},
+                    std::move(rest));
     }
     auto const names = std::exchange(claim.cold().seen, {});
     auto const id = seam::to_string(claim.subject.id);

@@ -99,7 +99,7 @@ void engine::offer(claim_state& claim, base::instant now) {
     queue->offered = false;
     if (queue->waiting.empty() || !may_pass(claim, now)) {
         settle(claim, now);
-        if (!queue->waiting.empty()) start(queue, now);
+        if (!queue->waiting.empty()) start_again(queue, now);
         return;
     }
     auto& next = queue->waiting.front();
@@ -122,14 +122,15 @@ void engine::settle(claim_state& claim, base::instant now) {
         claim.queue = nullptr;
     }
     finish_renew_calls(claim);
-    claim.enter(claim_phase::ending);
+    enter(claim, claim_phase::ending);
     claim.failures = 0;
     claim.silent_since = base::never;
     // By then every lease that the store may have begun for it is over, also by a slow clock: a waiter
     // may be granted, and a hold renewed by a late request, until the lease that it has now ends.
     nanoseconds const span =
         2 * nanoseconds{claim.lease} + time_to_keep(claim, now) + set_.request_timeout;
-    claim.surely_over = now + span + 2 * span / drift;
+    claim.surely_over =
+        set_.abilities.per_claim_lease ? now + span + 2 * span / drift : base::never;
     send_settle(claim, now);
 }
 
@@ -137,12 +138,13 @@ void engine::settle(claim_state& claim, base::instant now) {
 // then the lease ends the claim.
 bool engine::must_wait_to_settle(claim_state& claim) {
     if (claim.releasing != nullptr || claim.settles_in_window || closed_) return false;
-    claim.settles_in_window = settlements_.enter();
+    claim.lane = lane_of(claim.terms->spec->name);
+    claim.settles_in_window = settlements_.enter(claim.lane);
     return !claim.settles_in_window;
 }
 
-void engine::settle_next() {
-    while (auto const number = settlements_.next()) {
+void engine::settle_next(seam::lane_id lane) {
+    while (auto const number = settlements_.next(lane)) {
         auto* const claim = find(*number);
         if (claim != nullptr && claim->settle_waits) return send_settle(*claim, now_);
     }
@@ -159,7 +161,7 @@ void engine::send_settle(claim_state& claim, base::instant now) {
     if (!must_wait_to_settle(claim)) return settle_now(claim, now);
     claim.asking = false;
     if (!std::exchange(claim.settle_waits, true))
-        settlements_.keep_back(claim.subject.id.number, claim.terms->spec->hash);
+        settlements_.keep_back(claim.lane, claim.subject.id.number, claim.terms->spec->hash);
     reschedule(claim);
 }
 
@@ -169,23 +171,29 @@ void engine::settle_now(claim_state& claim, base::instant now) {
     claim.try_at = base::never;
     claim.answer_by = now + set_.request_timeout;
     ++claim.settles;
-    seam::settle request;
-    request.claims.push_back(claim.subject);
-    request.keep_for = time_to_keep(claim, now);
-    request.consume = claim.consume;
-    if (claim.unanswered > 0) request.tombstone_until = claim.last_not_after;
-    send(purpose::settle, std::move(request), claim.subject.id.number, now);
+    auto const lane = lane_of(claim.terms->spec->name);
+    seam::settle request{
+        .subject = claim.subject, .keep_for = time_to_keep(claim, now), .consume = claim.consume};
+    // No copy of the submit is sent to a server with another clock than it was made for.
+    if (claim.unanswered > 0 && clocks_.find(lane, claim.clock) != nullptr) {
+        request.tombstone_until = claim.last_not_after;
+        request.clock = claim.clock;
+    }
+    send(
+        {.purpose = purpose::settle, .sent = now, .subject = claim.subject.id.number, .lane = lane},
+        std::move(request));
     reschedule(claim);
 }
 
-void engine::on_settled(claim_state& claim, seam::settled const& what, seam::store_time done,
-                        base::instant now) {
+void engine::on_settled(claim_state& claim, seam::reply const& answer, base::instant now) {
     if (claim.at() != claim_phase::ending) return;
-    bool const released = !what.endings.empty() && what.endings.front() == seam::ending::released;
-    if (released) {
+    auto const* const ended = std::get_if<seam::settled>(&answer.body);
+    if (ended == nullptr) return on_settle_failure(claim, senseless_answer(), now);
+    if (ended->how == seam::ending::released) {
         // After the lease, it may have been a copy of the submit that was ended, not the hold.
-        tell_release(
-            claim, done < claim.held_until ? release_outcome::released : release_outcome::unknown);
+        bool const in_time =
+            answer.clock == claim.clock ? answer.now < claim.held_until : now < claim.deadline;
+        tell_release(claim, in_time ? release_outcome::released : release_outcome::unknown);
     } else if (claim.settles > 1) {
         // An earlier copy may have released it. In time, nothing else can have ended it.
         tell_release(claim,
@@ -264,7 +272,7 @@ void engine::close(base::instant now) {
     std::ranges::sort(asked, {}, &operation_call::ticket);
     for (auto* const call : asked)
         finish(*call, why);
-    close_tasks();
+    tasks_.close();
 }
 
 }  // namespace holdfast::core

@@ -27,6 +27,39 @@ std::string const* name_of(seam::request const& what) {
     return nullptr;
 }
 
+template <class... Kinds>
+bool is_one_of(seam::reply_body const& body) {
+    return (std::holds_alternative<Kinds>(body) || ...);
+}
+
+// Whether the answer is of a kind that the request can have.
+bool belongs_to(seam::request const& asked, seam::reply_body const& body) {
+    struct kinds {
+        seam::reply_body const& body;
+        bool operator()(seam::hello const&) const { return is_one_of<seam::done>(body); }
+        bool operator()(seam::submit const&) const {
+            return is_one_of<seam::granted, seam::queued, seam::refused>(body);
+        }
+        bool operator()(seam::settle const&) const { return is_one_of<seam::settled>(body); }
+        bool operator()(seam::renew const&) const { return is_one_of<seam::renewed>(body); }
+        bool operator()(seam::convert const&) const {
+            return is_one_of<seam::converted, seam::refused>(body);
+        }
+        bool operator()(seam::adjust const&) const {
+            return is_one_of<seam::adjusted, seam::refused>(body);
+        }
+        bool operator()(seam::read const&) const { return is_one_of<seam::cell>(body); }
+        bool operator()(seam::swap const&) const {
+            return is_one_of<seam::swapped, seam::conflict, seam::refused>(body);
+        }
+        bool operator()(seam::watch const&) const { return is_one_of<seam::done>(body); }
+        bool operator()(seam::unwatch const&) const { return is_one_of<seam::done>(body); }
+        bool operator()(seam::inspect const&) const { return is_one_of<seam::page>(body); }
+        bool operator()(seam::evict const&) const { return is_one_of<seam::evicted>(body); }
+    };
+    return std::visit(kinds{body}, asked);
+}
+
 // What one turn of the timer does at most: the lock is given up between two of them.
 constexpr int most_timers = 4096;
 
@@ -38,7 +71,6 @@ engine::engine(settings with)
       random_{set_.seed} {}
 
 engine::~engine() {
-    tasks_.clear();  // those that clean up may still be under way
     for (auto const& [number, claim] : claims_) {
         if (claim->queue != nullptr) claim->queue->current = nullptr;
         if (claim->hold != nullptr) claim->hold->held_by = nullptr;
@@ -106,10 +138,7 @@ void engine::on_time(base::instant now) {
         case timed::kind::operation:
             attempt_operation(static_cast<operation_call&>(top), now);
             break;
-        case timed::kind::task:
-            schedule(top, base::never);
-            wake(static_cast<task_call&>(top));
-            break;
+        case timed::kind::task: tasks_.on_timer(static_cast<task_call&>(top)); break;
         case timed::kind::claim: on_due(static_cast<claim_state&>(top), now, renewals); break;
         }
     }
@@ -127,7 +156,7 @@ void engine::on_time(base::instant now) {
         claim.answer_by = base::never;  // set when it is sent, in a moment
         reschedule(claim);
     }
-    if (!renewals.empty()) send_renewals(renewals, now);
+    if (!renewals.empty()) send_renewals(std::move(renewals), now);
 }
 
 void engine::on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals) {
@@ -143,6 +172,8 @@ void engine::on_due(claim_state& claim, base::instant now, std::vector<claim_sta
         now >= base::after(claim.hold->granted(), *claim.terms->max_hold))
         return lose(claim, "it was held for the longest time allowed (max_hold)", now);
     if ((claim.at() == phase::over || claim.at() == phase::ending) && now >= claim.surely_over) {
+        // A claim of a session goes on as long as the session does: somebody must end it.
+        if (!set_.abilities.per_claim_lease) return settle(claim, now);
         tell_release(claim, release_outcome::unknown);
         return destroy(claim);
     }
@@ -175,6 +206,10 @@ std::chrono::nanoseconds engine::back_off(int failures, nanoseconds cap) {
     return span / 2 + jitter(span / 2);
 }
 
+base::error engine::senseless_answer() {
+    return {errc::store_unavailable, "the store's answer makes no sense"};
+}
+
 std::chrono::nanoseconds engine::jitter(nanoseconds span) {
     if (span <= nanoseconds::zero()) return nanoseconds::zero();
     return nanoseconds{random_.below(static_cast<std::uint64_t>(span.count()))};
@@ -182,11 +217,14 @@ std::chrono::nanoseconds engine::jitter(nanoseconds span) {
 
 // --- sending and answers -----------------------------------------------------------------------
 
-void engine::send(purpose why, seam::request request, std::uint64_t subject, base::instant now,
-                  std::vector<renewed_claim> batch) {
-    auto const id = pending_.add({why, now, subject, std::move(batch)});
+void engine::send(pending_request about, seam::request request) {
+    auto const id = pending_.add(std::move(about));
     todo.requests.push({id, std::move(request)});
     ++metrics_.requests;
+}
+
+seam::lane_id engine::lane_of(std::string_view name) const {
+    return set_.lane_of ? set_.lane_of(name) : seam::lane_id{};
 }
 
 void engine::on_reply(seam::request_id id, seam::reply const& answer, base::instant now) {
@@ -196,16 +234,20 @@ void engine::on_reply(seam::request_id id, seam::reply const& answer, base::inst
     auto const& was = *asked;
     if (auto const* const failed = std::get_if<seam::failure>(&answer.body)) {
         ++metrics_.requests_failed;
-        watched_.clear();  // a connection that broke has lost them: the next submit asks again
+        name_watches_.on_disconnection();
+        if (was.lane && answer.clock != seam::clock_id{}) clocks_.expect(*was.lane, answer.clock);
         return on_failure(was, failed->error, now);
     }
-    clock_.note({was.sent, now, answer.now});
+    if (was.lane) {
+        auto const from = judge_->source_of({*was.lane, answer.clock});
+        clocks_.note(from.lane, {from.clock, {was.sent, now, answer.now}});
+    }
     dispatch(was, answer, now);
 }
 
 void engine::dispatch(pending_request const& was, seam::reply const& answer, base::instant now) {
     switch (was.purpose) {
-    case purpose::hello: return on_clock(now);
+    case purpose::hello: return on_clock(*was.lane, now);
     case purpose::watch: return;
     case purpose::look:
         if (auto* const claim = find(was.subject)) on_look(*claim, answer, now);
@@ -216,9 +258,7 @@ void engine::dispatch(pending_request const& was, seam::reply const& answer, bas
         if (auto* const claim = find(was.subject)) on_submit_reply(*claim, was, answer, now);
         return;
     case purpose::settle:
-        if (auto* const claim = find(was.subject))
-            if (auto const* const ended = std::get_if<seam::settled>(&answer.body))
-                on_settled(*claim, *ended, answer.now, now);
+        if (auto* const claim = find(was.subject)) on_settled(*claim, answer, now);
         return;
     }
 }
@@ -228,7 +268,7 @@ void engine::on_failure(pending_request const& was, base::error const& error, ba
     case purpose::watch:         // the slow poll stands behind it
     case purpose::look: return;  // the next renewal looks again
     case purpose::hello: {
-        for (auto const number : clock_.answered())
+        for (auto const number : clocks_.take_waiting(*was.lane))
             if (auto* const claim = find(number);
                 claim != nullptr && claim->at() == claim_phase::submitting)
                 on_submit_failure(*claim, error, now);
@@ -263,6 +303,40 @@ void engine::on_failure(pending_request const& was, base::error const& error, ba
     }
 }
 
+// --- turns and tasks ---------------------------------------------------------------------------
+
+engine::turn::turn(engine& of, base::instant now) noexcept : of_{of} {
+    of_.now_ = std::max(of_.now_, now);
+    ++of_.depth_;
+}
+
+engine::turn::~turn() {
+    if (of_.depth_ == 1) of_.tasks_.run_ready(of_.now_);
+    --of_.depth_;
+}
+
+void engine::begin(task_call& call, base::instant now) {
+    turn const at{*this, now};
+    tasks_.begin(call, *this);
+}
+
+void engine::stop(task_call& call, base::instant now) {
+    turn const at{*this, now};
+    tasks_.stop(call);
+}
+
+void engine::check_open() const {
+    if (closed_) base::raise(errc::closed, "the client was closed");
+}
+
+void engine::unwatch(seam::cell_key const& key, base::instant now) {
+    turn const at{*this, now};
+    if (!watches_.end(key) || closed_) return;
+    send({.purpose = purpose::watch, .sent = now, .lane = lane_of(key.name)}, seam::unwatch{key});
+}
+
+// --- claims ------------------------------------------------------------------------------------
+
 claim_state* engine::find(claim_number number) noexcept {
     auto const found = claims_.find(number);
     return found == claims_.end() ? nullptr : found->second;
@@ -273,12 +347,44 @@ void engine::destroy(claim_state& claim) {
     finish_renew_calls(claim);
     if (claim.hold != nullptr) claim.hold->held_by = nullptr;
     if (claim.queue != nullptr && claim.queue->current == &claim) claim.queue->current = nullptr;
+    if (claim.listed) waiting_.remove(claim.terms->spec->hash, claim.subject.id.number);
+    unwatch_name(claim);
     bool const had_place = claim.settles_in_window;
+    auto const lane = claim.lane;
     claims_.erase(claim.subject.id.number);
     delete &claim;
     if (!had_place) return;
-    settlements_.leave();
-    settle_next();
+    settlements_.leave(lane);
+    settle_next(lane);
+}
+
+// The only way from one phase to another.
+void engine::enter(claim_state& claim, claim_phase next) {
+    claim.enter(next);
+    bool const wants = next == claim_phase::submitting || next == claim_phase::waiting;
+    if (wants == claim.listed) return;
+    claim.listed = wants;
+    if (wants) return waiting_.add(claim.terms->spec->hash, claim.subject.id.number);
+    waiting_.remove(claim.terms->spec->hash, claim.subject.id.number);
+    unwatch_name(claim);
+}
+
+void engine::watch_name(claim_state& claim, base::instant now) {
+    auto const& name = claim.terms->spec->name;
+    bool const ask = std::exchange(claim.watches_name, true) ? name_watches_.ask_again(name)
+                                                             : name_watches_.add(name);
+    if (!ask) return;
+    seam::cell_key key{claim.terms->spec->kind, name, seam::holders_part};
+    send({.purpose = purpose::watch, .sent = now, .lane = claim.lane}, seam::watch{std::move(key)});
+}
+
+void engine::unwatch_name(claim_state& claim) {
+    if (!std::exchange(claim.watches_name, false)) return;
+    auto const& spec = *claim.terms->spec;
+    bool const others = claim.queue != nullptr && !claim.queue->waiting.empty();
+    if (!name_watches_.remove(spec.name, others && !closed_) || closed_) return;
+    send({.purpose = purpose::watch, .sent = now_, .lane = claim.lane},
+         seam::unwatch{{spec.kind, spec.name, seam::holders_part}});
 }
 
 void engine::complete(acquire_call& call, verdict outcome, base::error error) {
@@ -310,9 +416,11 @@ void engine::attempt_operation(operation_call& call, base::instant now) {
         base::error silence{errc::store_unavailable, "the store did not answer in time"};
         return finish(call, call.error ? call.error : silence);
     }
-    if (auto const* const name = name_of(call.ask))
-        settle_before(std::hash<std::string>{}(*name), now);
-    send(purpose::operation, call.ask, call.ticket, now);
+    auto const* const name = name_of(call.ask);
+    if (name != nullptr) settle_before(std::hash<std::string>{}(*name), now);
+    pending_request about{.purpose = purpose::operation, .sent = now, .subject = call.ticket};
+    if (name != nullptr) about.lane = lane_of(*name);
+    send(std::move(about), call.ask);
     call.in_flight = true;
     // A request that hangs is sent again: nearly all are harmless when they arrive twice.
     auto const again = call.is_sent_once() ? base::never : now + set_.request_timeout;
@@ -323,6 +431,7 @@ void engine::on_operation_reply(pending_request const& was, seam::reply const& a
     auto const found = operations_.find(was.subject);
     if (found == operations_.end()) return;
     auto& call = *found->second;
+    if (!belongs_to(call.ask, answer.body)) return finish(call, senseless_answer());
     call.answer = answer;
     finish(call, {});
 }

@@ -4,24 +4,29 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/random.hpp"
 #include "core/call.hpp"
+#include "core/cell_watches.hpp"
 #include "core/claim_state.hpp"
+#include "core/clock_readings.hpp"
 #include "core/judgement.hpp"
 #include "core/metrics.hpp"
+#include "core/name_watches.hpp"
 #include "core/outbox.hpp"
 #include "core/pending_requests.hpp"
 #include "core/settlement_window.hpp"
-#include "core/store_clock_reading.hpp"
-#include "core/task.hpp"
+#include "core/task_scheduler.hpp"
+#include "core/waiting_claims.hpp"
 #include "seam/store.hpp"
 
 namespace holdfast::core {
@@ -39,6 +44,8 @@ public:
         std::chrono::milliseconds patience{10'000};
         std::chrono::milliseconds request_timeout{3'000};
         std::uint64_t seed{0};
+        /// Which lane serves a name; all are of lane 0 when it is empty.
+        std::function<seam::lane_id(std::string_view)> lane_of{};
         std::shared_ptr<judgement const> judge{};  ///< the product's own when empty
     };
 
@@ -119,18 +126,32 @@ public:
     actions todo;
     [[nodiscard]] base::instant next_due() const noexcept;
     /// Whether nothing of ours may be left at the store.
-    [[nodiscard]] bool idle() const noexcept { return claims_.empty() && spawned_.empty(); }
+    [[nodiscard]] bool idle() const noexcept { return claims_.empty() && tasks_.idle(); }
     [[nodiscard]] metrics const& counters();
     [[nodiscard]] seam::capabilities const& abilities() const noexcept { return set_.abilities; }
+
+    // --- for its tasks ---
+
+    /// The time of the present event.
+    [[nodiscard]] base::instant now() const noexcept { return now_; }
+    [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return set_.patience; }
+    [[nodiscard]] std::chrono::milliseconds request_timeout() const noexcept {
+        return set_.request_timeout;
+    }
+    [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds span);
+    /// Names a claim, or one swap, for ever.
+    [[nodiscard]] seam::claim_id next_claim_id() noexcept { return {set_.self, ++last_claim_}; }
+    [[nodiscard]] cell_watches& watches() noexcept { return watches_; }
+    void schedule(timed& entry, base::instant due);
+    /// Begins a task that nobody waits for.
+    void spawn(task_call::body what) { tasks_.spawn(std::move(what), *this); }
+    /// Throws errc::closed when the client was closed.
+    void check_open() const;
 
 private:
     using claim_number = std::uint64_t;
     static constexpr std::chrono::milliseconds longest_back_off{1'000};
     using purpose = request_purpose;
-
-    friend class task_context;
-    friend class context_wait;
-    friend struct task_call;
 
     /// One event. At its end the tasks that it has woken go on.
     class turn {
@@ -143,33 +164,15 @@ private:
     private:
         engine& of_;
     };
-    struct watching {
-        std::uint64_t changes{0};  ///< that were told
-        bool asked{false};         ///< the store may tell them, confirmed or not
-        bool confirmed{false};     ///< the store tells them
-        int askers{0};             ///< tasks whose request to watch is under way
-        std::vector<task_call*> waiting{};
-    };
-
-    // scripting.cpp: tasks and what they watch
-    void spawn(task_call::body what);
-    void wake(task_call& call) noexcept;
-    void run_ready();
-    void end(task_call& call);
-    [[nodiscard]] static bool closed_at_start(task_call const& call) noexcept;
-    void check_open() const;
-    void close_tasks();
-    [[nodiscard]] std::uint64_t changes_of(seam::cell_key const& key) const;
-    void tell_tasks(seam::cell_key const& key);
-    void renew_watches();
-
     // engine.cpp: sending, answers, completion
-    void send(purpose why, seam::request request, std::uint64_t subject, base::instant now,
-              std::vector<renewed_claim> batch = {});
+    void send(pending_request about, seam::request request);
+    [[nodiscard]] seam::lane_id lane_of(std::string_view name) const;
+    void enter(claim_state& claim, claim_phase next);
+    void watch_name(claim_state& claim, base::instant now);
+    void unwatch_name(claim_state& claim);
     void on_failure(pending_request const& was, base::error const& error, base::instant now);
     void dispatch(pending_request const& was, seam::reply const& answer, base::instant now);
     claim_state* find(claim_number number) noexcept;
-    void schedule(timed& entry, base::instant due);
     void reschedule(claim_state& claim);
     [[nodiscard]] base::instant due_of(claim_state const& claim) const;
     [[nodiscard]] base::instant patience_end(claim_state const& claim) const;
@@ -180,18 +183,22 @@ private:
     void on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals);
     void destroy(claim_state& claim);
     [[nodiscard]] std::chrono::nanoseconds back_off(int failures, std::chrono::nanoseconds cap);
-    [[nodiscard]] std::chrono::nanoseconds jitter(std::chrono::nanoseconds span);
+    [[nodiscard]] static base::error senseless_answer();
 
     // acquiring.cpp: the queue and the submit
     void start(std::shared_ptr<wait_queue> const& queue, base::instant now);
+    void start_again(std::shared_ptr<wait_queue> const& queue, base::instant now);
+    claim_state& add_claim(std::shared_ptr<wait_queue> const& queue);
     void submit(claim_state& claim, base::instant now);
     void send_submit(claim_state& claim, base::instant now);
     void await_clock(claim_state& claim, base::instant now);
-    void on_clock(base::instant now);
+    void on_clock(seam::lane_id lane, base::instant now);
     void on_submit_reply(claim_state& claim, pending_request const& was, seam::reply const& answer,
                          base::instant now);
-    void on_granted(claim_state& claim, seam::grant const& grant, clock_pair const& pair,
+    void on_granted(claim_state& claim, seam::grant const& grant, clock_readings::reading const& by,
                     base::instant now);
+    [[nodiscard]] std::chrono::nanoseconds poll_interval(claim_state& claim,
+                                                         std::chrono::milliseconds blocked_for);
     void on_queued(claim_state& claim, std::chrono::milliseconds blocked_for, base::instant now);
     void on_refused(claim_state& claim, seam::refused const& no, base::instant now);
     void on_too_late(claim_state& claim, base::instant now);
@@ -212,20 +219,31 @@ private:
     void plan_wait(claim_state& claim, std::chrono::milliseconds blocked_for, base::instant now);
 
     // keeping.cpp: renewal and loss
-    void send_renewals(std::vector<claim_state*> const& due, base::instant now);
+    void send_renewals(std::vector<claim_state*> due, base::instant now);
+    void send_renewal(std::span<claim_state* const> due, base::instant now);
     void on_renewed(pending_request const& was, seam::reply const& answer, base::instant now);
     void on_renewal(claim_state& claim, seam::renewal const& result,
-                    std::chrono::milliseconds lease, clock_pair const& pair, base::instant now);
+                    std::chrono::milliseconds lease, clock_readings::reading const& by,
+                    base::instant now);
     void on_renewal_failure(claim_state& claim, base::error const& error, base::instant now);
-    void confirm(claim_state& claim, seam::grant const& grant, std::chrono::milliseconds lease,
-                 clock_pair const& pair, base::instant now);
+    void confirm(claim_state& claim, seam::grant const& grant, std::chrono::milliseconds asked,
+                 clock_readings::reading const& by, base::instant now);
+    [[nodiscard]] static std::chrono::nanoseconds renew_every(claim_state const& claim,
+                                                              std::chrono::milliseconds lease);
+    void begin_anew(claim_state& claim, base::instant now);
     void lose(claim_state& claim, std::string const& why, base::instant now);
     void renew_now(claim_state& claim, base::instant now);
     void finish_renew_calls(claim_state& claim, base::instant sent = base::never);
+    void on_pushed_grant(claim_state& claim, seam::claim_granted const& told, base::instant now);
+    void on_gone(claim_state& claim, std::string const& why, base::instant now);
+    void on_contended(claim_state& claim, base::instant now);
     void on_session(seam::session_changed const& what, base::instant now);
+    void doubt(claim_state& claim, base::instant now);
+    void on_session_end(claim_state& claim, std::string const& why, base::instant now);
+    [[nodiscard]] std::vector<claim_state*> concerned(seam::session_changed const& what);
     void on_changed(seam::cell_key const& key, base::instant now);
 
-    // lane.cpp: what is put aside
+    // parking.cpp: what is put aside
     enum class parked_state { free, used, gone };
     [[nodiscard]] bool park(claim_state& claim, base::instant now);
     void limit_parked(base::instant now);
@@ -243,11 +261,10 @@ private:
     void settle(claim_state& claim, base::instant now);
     [[nodiscard]] bool must_wait_to_settle(claim_state& claim);
     void settle_before(std::size_t name_hash, base::instant now);
-    void settle_next();
+    void settle_next(seam::lane_id lane);
     void send_settle(claim_state& claim, base::instant now);
     void settle_now(claim_state& claim, base::instant now);
-    void on_settled(claim_state& claim, seam::settled const& what, seam::store_time done,
-                    base::instant now);
+    void on_settled(claim_state& claim, seam::reply const& answer, base::instant now);
     void on_settle_failure(claim_state& claim, base::error const& error, base::instant now);
     void tell_release(claim_state& claim, release_outcome outcome);
 
@@ -257,21 +274,20 @@ private:
     timer_queue timers_;
     boost::unordered_flat_map<claim_number, claim_state*> claims_;
     pending_requests pending_;
-    store_clock_reading clock_;
+    clock_readings clocks_;
     boost::unordered_flat_map<std::uint64_t, operation_call*> operations_;
     boost::unordered_flat_map<std::uint64_t, acquire_call*> asked_;
     settlement_window settlements_;
     std::deque<claim_number> parked_;  ///< in the order in which they were put aside; some are back
-    std::vector<seam::cell_key> watched_;
+    waiting_claims waiting_;
+    name_watches name_watches_;
     std::uint64_t last_claim_{0};
     std::uint64_t last_ticket_{0};
     bool closed_{false};
     base::instant now_{base::instant::min()};  ///< of the present turn
     int depth_{0};                             ///< of turns within turns
-    boost::intrusive::list<task_call> tasks_;
-    std::vector<task_call*> ready_;  ///< to be looked at when the turn ends
-    std::vector<std::unique_ptr<task_call>> spawned_;
-    std::map<seam::cell_key, watching> watches_;
+    task_scheduler tasks_{timers_};
+    cell_watches watches_;
     metrics metrics_;
 };
 

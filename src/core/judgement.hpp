@@ -1,6 +1,7 @@
 // The decisions on which safety rests, in one place and pure: what a reply proves, and for how long.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -15,6 +16,12 @@ struct clock_pair {
     base::instant sent{};
     base::instant received{};
     seam::store_time store{};
+};
+
+/// Where a time of the store comes from: times of different clocks cannot be compared.
+struct clock_source {
+    seam::lane_id lane{};
+    seam::clock_id clock{};
 };
 
 /// Clock rates of client and store are taken to differ by at most one part in `drift`.
@@ -70,6 +77,19 @@ public:
         auto const latest = passed + passed / drift + std::chrono::milliseconds{1};
         return began - last.store <= latest;
     }
+
+    /// How long a hold can be counted on: as long as was asked for, or as long as the store gave, when that
+    /// is shorter. Zero given: what was asked for.
+    [[nodiscard]] virtual std::chrono::milliseconds sure_lease(
+        std::chrono::milliseconds asked, std::chrono::milliseconds given) const {
+        return given > given.zero() ? std::min(asked, given) : asked;
+    }
+
+    /// Whose reading a lane's replies and grants are judged by: its own server's.
+    [[nodiscard]] virtual clock_source source_of(clock_source told) const { return told; }
+
+    /// Whether the end of a session ends what was held in it.
+    [[nodiscard]] virtual bool session_end_counts() const { return true; }
 
     /// Whether a pushed "gone" ends a hold unchecked. A notice is a hint: ask the store.
     [[nodiscard]] virtual bool notice_is_truth() const { return false; }

@@ -18,30 +18,44 @@ constexpr milliseconds shortest_answer{20};
 
 }  // namespace
 
-void engine::send_renewals(std::vector<claim_state*> const& due, base::instant now) {
-    for (std::size_t from = 0; from < due.size(); from += batch_size) {
-        auto const to = std::min(due.size(), from + batch_size);
-        seam::renew request;
-        std::vector<renewed_claim> batch;
-        request.items.reserve(to - from);
-        batch.reserve(to - from);
-        auto soonest = base::never;
-        for (auto i = from; i < to; ++i) {
-            auto& claim = *due[i];
-            request.items.push_back({claim.subject, claim.lease});
-            batch.push_back({claim.subject.id.number, claim.lease});
-            claim.asking = true;
-            if (claim.silent_since == base::never) claim.silent_since = now;
-            // A sixth of the lease: enough tries fit between the first renewal and the loss.
-            claim.answer_by =
-                now + std::clamp<nanoseconds>(nanoseconds{claim.lease - claim.terms->grace} / 6,
-                                              shortest_answer, set_.request_timeout);
-            soonest = std::min(soonest, claim.answer_by);
-            reschedule(claim);
-        }
-        request.answer_within = std::chrono::ceil<milliseconds>(soonest - now);
-        send(purpose::renew, std::move(request), 0, now, std::move(batch));
+// By lanes, so that a sick one delays no other.
+void engine::send_renewals(std::vector<claim_state*> due, base::instant now) {
+    for (auto* const claim : due)
+        claim->lane = lane_of(claim->terms->spec->name);
+    if (set_.lane_of) std::ranges::stable_sort(due, {}, &claim_state::lane);
+    for (std::size_t from = 0; from < due.size();) {
+        auto const lane = due[from]->lane;
+        auto to = from;
+        while (to < due.size() && to - from < batch_size && due[to]->lane == lane)
+            ++to;
+        send_renewal({due.data() + from, to - from}, now);
+        from = to;
     }
+}
+
+void engine::send_renewal(std::span<claim_state* const> due, base::instant now) {
+    seam::renew request{.items = {}, .lane = due.front()->lane};
+    std::vector<renewed_claim> batch;
+    request.items.reserve(due.size());
+    batch.reserve(due.size());
+    auto soonest = base::never;
+    for (auto* const claim : due) {
+        request.items.push_back({claim->subject, claim->lease});
+        batch.push_back({claim->subject.id.number, claim->lease});
+        claim->asking = true;
+        if (claim->silent_since == base::never) claim->silent_since = now;
+        // A sixth of the lease: enough tries fit between the first renewal and the loss.
+        auto const lease = judge_->sure_lease(claim->lease, claim->lease_given);
+        claim->answer_by =
+            now + std::clamp<nanoseconds>(nanoseconds{lease - claim->terms->grace} / 6,
+                                          shortest_answer, set_.request_timeout);
+        soonest = std::min(soonest, claim->answer_by);
+        reschedule(*claim);
+    }
+    request.answer_within = std::chrono::ceil<milliseconds>(soonest - now);
+    auto const lane = request.lane;
+    send({.purpose = purpose::renew, .sent = now, .lane = lane, .batch = std::move(batch)},
+         std::move(request));
 }
 
 void engine::renew_now(claim_state& claim, base::instant now) {
@@ -51,18 +65,16 @@ void engine::renew_now(claim_state& claim, base::instant now) {
 
 void engine::on_renewed(pending_request const& was, seam::reply const& answer, base::instant now) {
     auto const* const results = std::get_if<seam::renewed>(&answer.body);
-    if (results == nullptr || results->items.size() != was.batch.size()) {
-        base::error const strange{errc::store_unavailable, "the store's answer makes no sense"};
-        return on_failure(was, strange, now);
-    }
-    clock_pair const pair{was.sent, now, answer.now};
+    if (results == nullptr || results->items.size() != was.batch.size())
+        return on_failure(was, senseless_answer(), now);
+    clock_readings::reading const by{answer.clock, {was.sent, now, answer.now}};
     for (std::size_t i = 0; i < was.batch.size(); ++i)
         if (auto* const claim = find(was.batch[i].number))
-            on_renewal(*claim, results->items[i], was.batch[i].lease, pair, now);
+            on_renewal(*claim, results->items[i], was.batch[i].lease, by, now);
 }
 
 void engine::on_renewal(claim_state& claim, seam::renewal const& result, milliseconds lease,
-                        clock_pair const& pair, base::instant now) {
+                        clock_readings::reading const& by, base::instant now) {
     using phase = claim_phase;
     using status = seam::renewal::status;
     if (claim.at() == phase::over || claim.at() == phase::ending || claim.at() == phase::submitting)
@@ -71,14 +83,20 @@ void engine::on_renewal(claim_state& claim, seam::renewal const& result, millise
         return;  // a thread may be using it, and the store can take it back
     if (result.found == status::waiting && claim.at() != phase::waiting)
         return;  // from before the grant
+    if (result.found == status::unknown) {
+        if (!claim.asking) return;
+        return on_renewal_failure(
+            claim, {errc::store_unavailable, "the store did not answer for this claim"}, now);
+    }
     claim.asking = false;
     claim.silent_since = base::never;
     claim.forget_error();
     claim.failures = 0;
     switch (result.found) {
-    case status::alive: return confirm(claim, result.held, lease, pair, now);
+    case status::alive: return confirm(claim, result.held, lease, by, now);
     case status::waiting: {
-        claim.seen_waiting = std::max(claim.seen_waiting, pair.store);
+        claim.use_clock(by.clock);
+        claim.seen_waiting = std::max(claim.seen_waiting, by.pair.store);
         auto const queue = claim.queue;
         answer_busy(*queue, now);
         if (queue->waiting.empty()) return;
@@ -87,6 +105,7 @@ void engine::on_renewal(claim_state& claim, seam::renewal const& result, millise
             ask_policy(claim, {}, now);
         return;
     }
+    case status::unknown:
     case status::gone: break;
     }
     if (claim.at() == phase::held) {
@@ -94,8 +113,12 @@ void engine::on_renewal(claim_state& claim, seam::renewal const& result, millise
         auto const why = hint.empty() ? "the store no longer has the hold" : hint;
         return lose(claim, why, now);
     }
-    // The store has forgotten a waiter, or gave it what it has lost since: begin anew. One who waits
-    // for a notice may have missed it, and looks for himself.
+    begin_anew(claim, now);
+}
+
+// The store has forgotten a waiter, or gave it what it has lost since. One who waits for a notice may have
+// missed it, and looks for himself.
+void engine::begin_anew(claim_state& claim, base::instant now) {
     auto const queue = claim.queue;
     if (claim.terms->spec->kind == lock_kind::condition) {
         while (!queue->waiting.empty()) {
@@ -110,34 +133,41 @@ void engine::on_renewal(claim_state& claim, seam::renewal const& result, millise
     if (!queue->waiting.empty()) start(queue, now);
 }
 
-void engine::confirm(claim_state& claim, seam::grant const& grant, milliseconds lease,
-                     clock_pair const& pair, base::instant now) {
+nanoseconds engine::renew_every(claim_state const& claim, milliseconds lease) {
+    nanoseconds const every = claim.terms->renew_every;
+    if (lease >= claim.terms->spec->lease) return every;
+    return std::min<nanoseconds>(every, renewal_interval(lease, claim.terms->grace));
+}
+
+void engine::confirm(claim_state& claim, seam::grant const& grant, milliseconds asked,
+                     clock_readings::reading const& by, base::instant now) {
     using phase = claim_phase;
     ++metrics_.renewals;
     if (claim.at() != phase::held) {
         // The grant itself was not heard of. It may be older than any bound on passes allows.
         if (!std::exchange(claim.was_held, true)) claim.granted = base::instant::min();
-        return on_granted(claim, grant, pair, now);
+        return on_granted(claim, grant, by, now);
     }
     // A copy of its submit was carried out after the hold had ended: others may have been between.
     if (grant.number != claim.number) return lose(claim, "it had ended and was granted anew", now);
     claim.contended = grant.contended;
-    auto const ends = judge_->deadline(pair, grant.began, lease);
-    claim.held_until = std::max(claim.held_until, grant.began + lease);
-    bool const shorter = pair.sent >= claim.shorter_since;
+    claim.lease_given = grant.lease;
+    claim.use_clock(by.clock);
+    auto const ends =
+        judge_->deadline(by.pair, grant.began, judge_->sure_lease(asked, grant.lease));
+    claim.held_until = std::max(claim.held_until, grant.began + std::max(asked, grant.lease));
+    bool const shorter = by.pair.sent >= claim.shorter_since;
     claim.deadline = shorter ? ends : std::max(claim.deadline, ends);
     if (shorter) claim.shorter_since = base::never;
     claim.forget_gone_hint();
     if (claim.terms->renew) {
-        nanoseconds every = claim.terms->renew_every;
-        if (claim.lease < claim.terms->spec->lease)
-            every = std::min<nanoseconds>(every, renewal_interval(claim.lease, claim.terms->grace));
-        claim.renew_at = std::max(now, pair.sent + every - jitter(every / 8));
+        auto const every = renew_every(claim, judge_->sure_lease(claim.lease, grant.lease));
+        claim.renew_at = std::max(now, by.pair.sent + every - jitter(every / 8));
     } else {
         claim.renew_at = base::never;  // what was asked for is done
     }
     if (claim.hold != nullptr) claim.hold->extend(claim.lost_at(), false);
-    finish_renew_calls(claim, pair.sent);
+    finish_renew_calls(claim, by.pair.sent);
     reschedule(claim);
 }
 
@@ -181,8 +211,11 @@ void engine::lose(claim_state& claim, std::string const& why, base::instant now)
     if (used_up || claim.hold == nullptr) {
         settle(claim, now);
     } else {
-        claim.enter(claim_phase::over);
-        claim.surely_over = claim.deadline + claim.lease + 4 * judgement::margin(claim.lease);
+        enter(claim, claim_phase::over);
+        // A lease ends by itself at the store; in a session that lives on, only we can end it.
+        claim.surely_over = set_.abilities.per_claim_lease
+                                ? claim.deadline + claim.lease + 4 * judgement::margin(claim.lease)
+                                : claim.deadline;
         reschedule(claim);
     }
     if (!queue->waiting.empty() && queue->current == nullptr) start(queue, now);
@@ -220,99 +253,6 @@ void engine::finish_renew_calls(claim_state& claim, base::instant sent) {
         call.done = true;
         call.to->completed();
     }
-}
-
-// --- notices -----------------------------------------------------------------------------------
-
-void engine::on_notice(seam::notice const& what, base::instant now) {
-    turn const at{*this, now};
-    using phase = claim_phase;
-    if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
-        auto* const claim = granted->id.client == set_.self ? find(granted->id.number) : nullptr;
-        if (claim == nullptr) return;
-        if (claim->settle_waits) return settle_now(*claim, now);  // it holds what nobody wants
-        if (claim->at() != phase::waiting && claim->at() != phase::submitting) return;
-        auto const& reading = clock_.latest();
-        // A grant from before the store said that it waits has ended since: the message is an old one.
-        if (!reading || !judge_->can_have_begun(*reading, granted->held.began, now) ||
-            granted->held.began < claim->seen_waiting) {
-            claim->hinted = !claim->in_store_line;
-            if (claim->in_store_line) renew_now(*claim, now);  // ask: it is a hint
-            return;
-        }
-        on_granted(*claim, granted->held,
-                   judge_->reading_for_notice(*reading, granted->held.began, now), now);
-    } else if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
-        auto* const claim = gone->id.client == set_.self ? find(gone->id.number) : nullptr;
-        if (claim == nullptr || (claim->at() != phase::held && claim->at() != phase::waiting))
-            return;
-        claim->cold().gone_hint = gone->why;
-        if (claim->at() == phase::held && judge_->notice_is_truth())
-            return lose(*claim, gone->why, now);
-        if (claim->at() == phase::held || claim->in_store_line)
-            renew_now(*claim, now);  // ask: it is a hint
-    } else if (auto const* const crowd = std::get_if<seam::name_contended>(&what)) {
-        auto* const claim = crowd->id.client == set_.self ? find(crowd->id.number) : nullptr;
-        if (claim != nullptr && claim->at() == phase::parked) {
-            auto const found = unpark(*claim);
-            if (found == parked_state::free) settle(*claim, now);
-            if (found != parked_state::used) return;
-        }
-        if (claim != nullptr && claim->at() == phase::held) claim->contended = true;
-    } else if (auto const* const key = std::get_if<seam::changed>(&what)) {
-        on_changed(key->key, now);
-    } else if (auto const* const session = std::get_if<seam::session_changed>(&what)) {
-        on_session(*session, now);
-    }
-}
-
-// A watched name may be free: those who wait for it without the store's line try again. Those in the
-// line ask when it will move.
-void engine::on_changed(seam::cell_key const& key, base::instant now) {
-    tell_tasks(key);
-    if (key.part != seam::holders_part) return;
-    std::vector<claim_state*> ready;
-    for (auto const& [number, claim] : claims_)
-        if (claim->terms->spec->name == key.name) ready.push_back(claim);
-    std::ranges::sort(ready, {}, [](claim_state const* claim) { return claim->subject.id.number; });
-    for (auto* const claim : ready) {
-        if (claim->at() == claim_phase::submitting)
-            claim->hinted = true;  // its answer may be older
-        if (claim->at() != claim_phase::waiting) continue;
-        claim->in_store_line ? renew_now(*claim, now) : submit(*claim, now);
-    }
-}
-
-void engine::on_session(seam::session_changed const& what, base::instant now) {
-    if (what.became == seam::session_changed::state::restored) {
-        watched_.clear();
-        renew_watches();
-    }
-    std::vector<claim_state*> all;
-    for (auto const& [number, claim] : claims_)
-        all.push_back(claim);
-    std::ranges::sort(all, {}, [](claim_state const* claim) { return claim->subject.id.number; });
-    std::vector<claim_state*> renewals;
-    for (auto* const claim : all) {
-        bool const held = claim->at() == claim_phase::held;
-        switch (what.became) {
-        case seam::session_changed::state::in_doubt:
-            if (held && claim->failures == 0) {
-                claim->failures = 1;
-                ++metrics_.doubts;
-                if (claim->hold != nullptr) claim->hold->extend(claim->lost_at(), true);
-            }
-            break;
-        case seam::session_changed::state::lost:
-            if (held) lose(*claim, what.why, now);
-            break;
-        case seam::session_changed::state::restored:
-            if (held || (claim->at() == claim_phase::waiting && claim->in_store_line))
-                renewals.push_back(claim);
-            break;
-        }
-    }
-    if (!renewals.empty()) send_renewals(renewals, now);
 }
 
 }  // namespace holdfast::core

@@ -24,7 +24,7 @@ bool engine::park(claim_state& claim, base::instant now) {
     auto const made = std::make_shared<hold_state>(
         claim.terms, make_token(claim.number, claim.pass), now, claim.lost_at());
     made->held_by = &claim;
-    claim.enter(claim_phase::parked);
+    enter(claim, claim_phase::parked);
     if (claim.queue->bias->open(claim.generation, made, claim.number, claim.pass, claim.renew_at)) {
         reschedule(claim);
         parked_.push_back(claim.subject.id.number);
@@ -33,7 +33,7 @@ bool engine::park(claim_state& claim, base::instant now) {
     }
     made->held_by = nullptr;
     claim.queue->bias->drop(claim.generation);
-    claim.enter(claim_phase::held);
+    enter(claim, claim_phase::held);
     return false;
 }
 
@@ -69,7 +69,7 @@ engine::parked_state engine::unpark(claim_state& claim) {
     // A thread inside may be about to count its pass: one more than it shows is above both.
     claim.pass = slot->pass.load(std::memory_order_relaxed) + (inside ? 1 : 0);
     claim.queue->last_token = make_token(claim.number, claim.pass);
-    claim.enter(claim_phase::held);
+    enter(claim, claim_phase::held);
     if (inside) {
         --metrics_.releases;
         slot->taken_over = true;
@@ -112,6 +112,7 @@ void engine::count_biased_uses(wait_queue& queue) {
 }
 
 metrics const& engine::counters() {
+    metrics_.failures += tasks_.take_failures();
     for (auto const& [number, claim] : claims_)
         if (claim->at() == claim_phase::parked) count_biased_uses(*claim->queue);
     return metrics_;

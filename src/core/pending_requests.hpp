@@ -28,8 +28,9 @@ struct renewed_claim {
 struct pending_request {
     request_purpose purpose{};
     base::instant sent{};
-    std::uint64_t subject{0};            ///< claim number or ticket
-    std::vector<renewed_claim> batch{};  ///< of a renewal
+    std::uint64_t subject{0};             ///< claim number or ticket
+    std::optional<seam::lane_id> lane{};  ///< that answers; nothing when several do
+    std::vector<renewed_claim> batch{};   ///< of a renewal
 };
 
 /// Thread-safety: none; it belongs to the engine.

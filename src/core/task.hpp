@@ -14,8 +14,8 @@
 
 namespace holdfast::core {
 
-class engine;
 class task_context;
+class task_scheduler;
 
 /// The coroutine itself; movable only, destroys its frame.
 class [[nodiscard]] task {
@@ -85,14 +85,14 @@ struct task_call final : timed, completion, boost::intrusive::list_base_hook<> {
     bool stopped{false};         ///< ended because its caller withdrew
     std::exception_ptr error{};  ///< why it failed; null when it did not
 
-    // --- the engine's ---
-    engine* on{nullptr};
+    // --- the scheduler's ---
+    task_scheduler* runs_on{nullptr};
     std::unique_ptr<task_context> context{};
     task running{};
     task_wait const* waits_for{nullptr};
     bool stopping{false};
     bool cleans_up{false};  ///< nobody waits for it, and it goes on while the client closes
-    bool woken{false};      ///< stands in the engine's list of tasks to look at
+    bool woken{false};      ///< stands in the scheduler's list of tasks to look at
 };
 
 }  // namespace holdfast::core

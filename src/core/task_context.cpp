@@ -7,14 +7,14 @@ namespace holdfast::core {
 
 using std::chrono::nanoseconds;
 
-base::instant task_context::now() const noexcept { return engine_.now_; }
+base::instant task_context::now() const noexcept { return engine_.now(); }
 
 nanoseconds task_context::jitter(nanoseconds span) { return engine_.jitter(span); }
 
-seam::claim_id task_context::next_operation() { return {engine_.set_.self, ++engine_.last_claim_}; }
+seam::claim_id task_context::next_operation() { return engine_.next_claim_id(); }
 
 task_context::asking task_context::make_asking(seam::request what, bool within_deadline) {
-    auto const patience = base::after(now(), engine_.set_.patience);
+    auto const patience = base::after(now(), engine_.patience());
     return {engine_, call_, std::move(what),
             within_deadline ? std::min(patience, call_.deadline) : patience};
 }
@@ -25,24 +25,15 @@ task_context::asking task_context::read_anyway(seam::cell_key const& key) {
     return ask_anyway(seam::read{key});
 }
 
-// Who still counts by a watch that was ended meanwhile, by another user of the key, must find another
-// mark: it would wait for news that nobody tells any more.
-engine::watching& task_context::watch_of(seam::cell_key const& key) {
-    constexpr int room_for_changes = 24;
-    auto const [its, is_new] = engine_.watches_.try_emplace(key);
-    if (is_new) its->second.changes = ++engine_.last_ticket_ << room_for_changes;
-    return its->second;
-}
-
 task_context::asking task_context::watch(seam::cell_key const& key) {
-    if (watch_of(key).confirmed) return {engine_, call_, asking::known{}};
+    if (engine_.watches().of(key).confirmed) return {engine_, call_, asking::known{}};
     auto out = ask(seam::watch{key});
     out.confirms = key;
     return out;
 }
 
 std::uint64_t task_context::changes(seam::cell_key const& key) const {
-    return engine_.changes_of(key);
+    return engine_.watches().mark_of(key);
 }
 
 task_context::changing task_context::change(seam::cell_key const& key, std::uint64_t seen,
@@ -89,23 +80,23 @@ task_context::asking::asking(engine& on, task_call& call, known)
 void task_context::asking::await_suspend(std::coroutine_handle<>) {
     suspend();
     if (confirms) {
-        auto& watched = call_.context->watch_of(*confirms);
+        auto& watched = engine_.watches().of(*confirms);
         watched.asked = true;
         ++watched.askers;
     }
-    began_ = engine_.now_;
-    engine_.begin(inner_, engine_.now_);
+    began_ = engine_.now();
+    engine_.begin(inner_, engine_.now());
 }
 
 seam::reply_body task_context::asking::await_resume() {
     if (ready_) return seam::done{};
     if (!inner_.done) engine_.withdraw(inner_);
-    if (confirms) --call_.context->watch_of(*confirms).askers;
+    if (confirms) --engine_.watches().of(*confirms).askers;
     check_stop();
     if (inner_.error) inner_.error.raise();
     call_.context->sent_again_ =
-        inner_.failures > 0 || engine_.now_ - began_ >= engine_.set_.request_timeout;
-    if (confirms) call_.context->watch_of(*confirms).confirmed = true;
+        inner_.failures > 0 || engine_.now() - began_ >= engine_.request_timeout();
+    if (confirms) engine_.watches().of(*confirms).confirmed = true;
     return std::move(inner_.answer.body);
 }
 
@@ -117,25 +108,23 @@ task_context::changing::changing(engine& on, task_call& call, std::optional<seam
 
 void task_context::changing::await_suspend(std::coroutine_handle<>) {
     suspend();
-    auto* const watch = key_ ? &call_.context->watch_of(*key_) : nullptr;
-    if (over(engine_.now_)) return call_.completed();
+    auto* const watch = key_ ? &engine_.watches().of(*key_) : nullptr;
+    if (over(engine_.now())) return call_.completed();
     if (watch != nullptr) watch->waiting.push_back(&call_);
     engine_.schedule(call_, until_);
 }
 
 bool task_context::changing::over(base::instant now) const {
-    return now >= until_ || (key_ && engine_.changes_of(*key_) != seen_);
+    return now >= until_ || (key_ && engine_.watches().mark_of(*key_) != seen_);
 }
 
 bool task_context::changing::await_resume() {
     engine_.schedule(call_, base::never);
-    if (key_)
-        if (auto const watch = engine_.watches_.find(*key_); watch != engine_.watches_.end())
-            std::erase(watch->second.waiting, &call_);
+    if (key_) engine_.watches().stop_waiting(*key_, call_);
     check_stop();
     engine_.check_open();
-    bool const changed = key_ && engine_.changes_of(*key_) != seen_;
-    return changed || engine_.now_ < call_.deadline;
+    bool const changed = key_ && engine_.watches().mark_of(*key_) != seen_;
+    return changed || engine_.now() < call_.deadline;
 }
 
 // --- acquiring ---------------------------------------------------------------------------------
@@ -152,7 +141,7 @@ task_context::acquiring::acquiring(engine& on, task_call& call,
 void task_context::acquiring::await_suspend(std::coroutine_handle<>) {
     suspend();
     for (auto const& call : calls_)
-        engine_.begin(*call, engine_.now_, call_.deadline);
+        engine_.begin(*call, engine_.now(), call_.deadline);
     if (calls_.empty()) call_.completed();
 }
 
@@ -164,8 +153,8 @@ bool task_context::acquiring::over(base::instant) const {
 std::vector<std::unique_ptr<acquire_call>> task_context::acquiring::await_resume() {
     if (call_.stopping) {
         for (auto const& call : calls_) {
-            engine_.withdraw(*call, engine_.now_);
-            if (call->held != nullptr) engine_.release(call->held, engine_.now_);
+            engine_.withdraw(*call, engine_.now());
+            if (call->held != nullptr) engine_.release(call->held, engine_.now());
         }
         check_stop();
     }
@@ -176,7 +165,7 @@ std::vector<std::unique_ptr<acquire_call>> task_context::acquiring::await_resume
 
 void task_context::queueing::await_suspend(std::coroutine_handle<>) {
     suspend();
-    if (begins_) engine_.begin(inner_, engine_.now_, call_.deadline);
+    if (begins_) engine_.begin(inner_, engine_.now(), call_.deadline);
 }
 
 bool task_context::queueing::over(base::instant) const {
@@ -185,8 +174,8 @@ bool task_context::queueing::over(base::instant) const {
 
 void task_context::queueing::await_resume() {
     if (call_.stopping) {
-        engine_.withdraw(inner_, engine_.now_);
-        if (inner_.held != nullptr) engine_.release(inner_.held, engine_.now_);
+        engine_.withdraw(inner_, engine_.now());
+        if (inner_.held != nullptr) engine_.release(inner_.held, engine_.now());
         check_stop();
     }
     if (inner_.outcome == verdict::failed) inner_.error.raise();

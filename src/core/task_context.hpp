@@ -80,7 +80,6 @@ public:
 
 private:
     [[nodiscard]] asking make_asking(seam::request what, bool within_deadline);
-    [[nodiscard]] engine::watching& watch_of(seam::cell_key const& key);
 
     engine& engine_;
     task_call& call_;

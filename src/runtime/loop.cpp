@@ -39,6 +39,8 @@ loop::loop(make_store const& make, core::engine::settings settings, log_function
     : store_{make(*this)},
       engine_{[&] {
           settings.abilities = store_->abilities();
+          if (settings.abilities.lanes)
+              settings.lane_of = [this](std::string_view name) { return store_->lane_of(name); };
           return settings;
       }()},
       instant_{engine_.abilities().instant},

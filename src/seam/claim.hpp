@@ -13,8 +13,6 @@
 #include <string>
 #include <string_view>
 
-#include <boost/container/small_vector.hpp>
-
 #include <holdfast/info.hpp>
 #include <holdfast/options.hpp>
 
@@ -89,9 +87,6 @@ struct claim {
 
     [[nodiscard]] std::string const& name() const noexcept { return spec->name; }
 };
-
-/// One claim nearly always; more for a lock over several names.
-using claim_list = boost::container::small_vector<claim, 1>;
 
 }  // namespace holdfast::seam
 

@@ -13,6 +13,10 @@ public:
     explicit forwarding_store(std::unique_ptr<store> inner) : inner_{std::move(inner)} {}
 
     [[nodiscard]] capabilities abilities() const override { return inner_->abilities(); }
+    [[nodiscard]] lane_id lane_of(std::string_view name) const noexcept override {
+        return inner_->lane_of(name);
+    }
+    [[nodiscard]] int descriptor() const noexcept override { return inner_->descriptor(); }
     [[nodiscard]] std::optional<reply> send(request_id id, request what) noexcept override {
         return inner_->send(id, std::move(what));
     }

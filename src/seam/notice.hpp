@@ -3,15 +3,18 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "seam/reply.hpp"
 
 namespace holdfast::seam {
 
-/// A waiting claim was granted. Its time of receipt proves nothing; `held.began` does.
+/// A waiting claim was granted. Its time of receipt proves nothing; `held.began` does, by the clock of
+/// the server that granted it.
 struct claim_granted {
     claim_id id;
     grant held;
+    clock_id clock{};
 };
 
 /// A claim has ended at the store by somebody else's doing.
@@ -37,6 +40,8 @@ struct session_changed {
     enum class state { in_doubt, lost, restored };
     state became{};
     std::string why{};
+    /// Whom it concerns, where a client has several sessions; all of the client's when it is empty.
+    std::vector<claim_id> claims{};
 };
 
 using notice = std::variant<claim_granted, claim_gone, name_contended, changed, session_changed>;

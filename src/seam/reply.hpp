@@ -7,8 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include <boost/container/small_vector.hpp>
-
 #include "base/error.hpp"
 #include "seam/request.hpp"
 
@@ -19,14 +17,17 @@ struct grant {
     sequence number{};
     store_time began{};
     bool contended{false};  ///< somebody else waits for the name
+    /// What the store gave, where that is not what was asked for: a session-based store negotiates, or
+    /// rounds. Zero: what was asked for.
+    std::chrono::milliseconds lease{0};
 };
 
 /// The request was carried out and there is nothing to tell.
 struct done {};
 
-/// All claims of the submit are held, in their order.
+/// The claim is held.
 struct granted {
-    boost::container::small_vector<grant, 1> grants;
+    grant held;
 };
 
 /// The claim waits in the store's line and will be told.
@@ -43,20 +44,21 @@ enum class refusal {
     limit_mismatch,  ///< another limit was declared
     gone,            ///< the claim to convert is not held
     would_deadlock,  ///< the conversion could never succeed
+    outvoted,        ///< the ballot is not above `refused::mark`
 };
 
 struct refused {
     refusal why{refusal::busy};
     std::string text{};
     std::chrono::milliseconds blocked_for{0};  ///< as in `queued`, when known
-    std::size_t index{0};                      ///< which claim of the submit
+    sequence mark{};                           ///< of `outvoted`: what the next ballot must exceed
 };
 
 /// How a claim ended. `gone`: the store did not know it, or its lease was over.
 enum class ending { released, gone };
 
 struct settled {
-    boost::container::small_vector<ending, 1> endings;
+    ending how{ending::gone};
 };
 
 /// One claim of a renew.
@@ -65,6 +67,7 @@ struct renewal {
         alive,    ///< held, and its lease begins anew at `held.began`
         waiting,  ///< still in the line
         gone,     ///< neither: expired, evicted, or the store began anew
+        unknown,  ///< this one was not answered; the others were
     };
     status found{status::gone};
     grant held{};  ///< of an alive claim: also tells a waiter that it was granted meanwhile
@@ -126,6 +129,7 @@ using reply_body = std::variant<failure, done, granted, queued, refused, settled
 struct reply {
     store_time now{};  ///< meaningless in a failure
     reply_body body;
+    clock_id clock{};  ///< that showed `now`; in a failure, that of the server reached, else 0
 };
 
 }  // namespace holdfast::seam

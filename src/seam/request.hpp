@@ -28,31 +28,49 @@ using store_time = store_clock::time_point;
 /// Names one request of one client; the reply carries it.
 enum class request_id : std::uint64_t {};
 
-/// Asks for the store's time.
-struct hello {};
+/// One of the servers that a store consists of, each of which serves some of the names: 0, 1, 2 and so
+/// on. A store of one server has the lane 0 only. Which server stands behind a lane may change; then
+/// its clock does.
+enum class lane_id : std::uint32_t {};
 
-/// Wants all of the claims or none. -> granted | queued | refused
+/// Names the clock of one server for as long as it runs: times of two clocks cannot be compared. A
+/// store with one clock for ever has the clock 0.
+enum class clock_id : std::uint64_t {};
+
+/// Asks one lane for its time. -> done
+struct hello {
+    lane_id lane{};
+};
+
+/// Wants one claim. -> granted | queued | refused
 struct submit {
-    claim_list claims;
-    bool queue{false};       ///< join the line where they are busy; only with one claim
+    claim subject;
+    bool queue{false};       ///< join the line when it is busy
     store_time not_after{};  ///< takes no effect later than this: it was given up by then
+    /// That `not_after` was computed for. A store whose server has another one by now does not send the
+    /// request there: the answer is a failure, which names the new clock.
+    clock_id clock{};
+    /// Proposed as the sequence of the grant, instead of one that the store draws: for a store made of
+    /// stores, whose members must agree on it.
+    std::optional<sequence> ballot{};
     std::shared_ptr<revocation_word>
         revocation{};             ///< for a store that `parks`; the others do not look at it
     std::uint64_t generation{0};  ///< of the revocation word
 };
 
-/// Ends claims, held or waiting, whoever was first. -> settled
+/// Ends a claim, held or waiting, whoever was first. -> settled
 struct settle {
-    claim_list claims;
+    claim subject;
     std::chrono::milliseconds keep_for{0};  ///< the name stays taken this much longer
-    /// When later than now, the store refuses these claims until then: a copy of their submit may
-    /// still be under way.
+    /// When later than now, the store refuses the claim until then: a copy of its submit may still be
+    /// under way.
     store_time tombstone_until{};
+    clock_id clock{};  ///< of `tombstone_until`, as in `submit`; not looked at without one
     /// Of a held permit: it is used up, so the current limit sinks with it.
     bool consume{false};
 };
 
-/// Shows that claims, held and waiting, are alive. -> renewed, one result for each
+/// Shows that claims of one lane, held and waiting, are alive. -> renewed, one result for each
 struct renew {
     struct item {
         claim subject;
@@ -62,6 +80,7 @@ struct renew {
     /// How long the answer may take before the engine asks again. A connection that was silent for that
     /// long is not asked a second time: the next renewal goes out by a fresh one. Zero: no bound.
     std::chrono::milliseconds answer_within{0};
+    lane_id lane{};
 };
 
 /// Changes how a held claim holds, without a gap. -> converted | refused
@@ -104,7 +123,7 @@ struct swap {
     std::string value;
     std::chrono::milliseconds ttl{};
     claim_id operation{};          ///< kept in the cell, so that a lost reply can be resolved
-    std::optional<claim> guard{};  ///< must be held, or the swap is a conflict
+    std::optional<claim> guard{};  ///< of the same name: must be held, or the swap is a conflict
     bool remove{false};            ///< deletes the cell instead
     bool quiet{false};             ///< nothing that watchers wait for: they are not told
 };

@@ -17,19 +17,18 @@
 
 namespace holdfast::seam {
 
-/// What a store can do; fixed for the life of a store object. The engine and the loop act on the first
-/// four; the others are what a caller or a test may want to know.
+/// What a store can do; fixed for the life of a store object.
 struct capabilities {
-    bool hand_over{true};  ///< a release grants the next live waiter and tells it
-    bool instant{false};   ///< `send` answers at once, never blocks, and may be called under a lock
-    bool prompt{false};    ///< `send` leaves the request to the system or a buffer and never blocks
-    bool parks{false};     ///< it knows revocation words: a claim that is put aside counts as free
-    bool push{true};       ///< notices arrive without being asked for
-    bool per_claim_lease{true};  ///< else leases end with the session
-    bool atomic_multi{true};     ///< a submit of several claims is all or nothing
-    bool line_is_fifo{true};
-    std::chrono::milliseconds lease_min{20};
-    std::chrono::milliseconds lease_max{std::chrono::hours{24 * 365}};
+    /// A claim can wait at the store, and is told when it is granted; who moves the line is the store's
+    /// affair. Without one, the client asks again and again.
+    bool line{true};
+    bool instant{false};  ///< `send` answers at once, never blocks, and may be called under a lock
+    bool prompt{false};   ///< `send` leaves the request to the system or a buffer and never blocks
+    bool parks{false};    ///< it knows revocation words: a claim that is put aside counts as free
+    bool lanes{false};    ///< it consists of several servers: see `store::lane_of`
+    /// A claim ends by itself when its lease does. Without that it ends with its client's session, and a
+    /// claim that is given up while the session lives must be settled.
+    bool per_claim_lease{true};
 };
 
 /// Who the client is, for the store's records.
@@ -66,6 +65,14 @@ public:
 
     [[nodiscard]] virtual capabilities abilities() const = 0;
 
+    /// Which of its servers serves the name at present; see `lane_id`. Cheap, and never blocks: it is asked
+    /// for every claim of a renewal. From any thread.
+    [[nodiscard]] virtual lane_id lane_of(std::string_view /*name*/) const noexcept { return {}; }
+
+    /// A descriptor that is readable when `drive` has something to do, so that one thread can drive many
+    /// stores; -1 where there is none. The store's own: it must not be read or closed. From any thread.
+    [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
+
     /// Begins one request. Returns the answer when it is known at once; otherwise the sink receives
     /// exactly one reply with this id later, a failure when the connection breaks. A store that is
     /// not connected connects first. Never throws: trouble is a `failure`.
@@ -98,6 +105,8 @@ struct store_context {
     identity self;
     event_sink& sink;
     std::function<void(log_level, std::string)> log;  ///< thread-safe, never empty
+    /// Makes another store, for those that are made of stores. Throws as `store_module::make` does.
+    std::function<std::unique_ptr<store>(base::url, event_sink&)> open{};
 };
 
 /// What a store module exports: `extern "C" store_module const* holdfast_store_<module>_v1()`.

@@ -32,7 +32,7 @@ client::client(world& where, std::size_t index)
       net_{where, *this} {
     core::engine::settings with;
     with.self = self_->id;
-    with.abilities.hand_over = where.plan.hand_over;
+    with.abilities.line = where.plan.line;
     with.abilities.instant = with.abilities.parks = where.plan.in_process;
     with.patience = where.plan.patience;
     with.request_timeout = where.plan.request_timeout;
@@ -82,7 +82,7 @@ void client::learn(seam::request_id id, seam::reply const& reply) {
     auto const claims = std::move(found->second);
     asked_.erase(found);
     if (auto const* const granted = std::get_if<seam::granted>(&reply.body)) {
-        contended_.try_emplace(claims.front(), granted->grants.front().contended);
+        contended_.try_emplace(claims.front(), granted->held.contended);
     } else if (auto const* const renewed = std::get_if<seam::renewed>(&reply.body)) {
         for (std::size_t i = 0; i < claims.size() && i < renewed->items.size(); ++i)
             if (renewed->items[i].found == seam::renewal::status::alive)
@@ -106,7 +106,7 @@ void client::remember(core::engine::outgoing const& out) {
     world_.note([&] { return world_.name_of(*this) + " sends " + world_.words(out); });
     world_.tell([&](checker& it) { it.sent(*this, out.what); });
     if (auto const* const submit = std::get_if<seam::submit>(&out.what)) {
-        asked_[out.id] = {submit->claims.front().id};
+        asked_[out.id] = {submit->subject.id};
     } else if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
         auto& claims = asked_[out.id];
         for (auto const& item : renew->items) {

@@ -60,7 +60,7 @@ void suit(profile& out, theme about, base::random& random) {
     out.mixed_kinds = about == theme::fair && random.one_in(2);
     if (about == theme::together) out.names = 3;
     if (about == theme::condition) out.crowd = static_cast<int>(random.below(3));
-    if (about == theme::condition) out.hand_over = true;  // it cannot do without
+    if (about == theme::condition) out.line = true;  // it cannot do without
     if (!out.in_process && random.one_in(4)) leave_only_deaths(out, random);
 }
 
@@ -85,7 +85,7 @@ profile draw_swarm(base::random& random) {
     auto aside = random;  // a draw of its own, so that older seeds go on meaning what they meant
     (void)aside.next();
     out.in_process = (aside.next() >> 32) % 8 == 0;
-    out.hand_over = !random.one_in(4) || out.in_process;
+    out.line = !random.one_in(4) || out.in_process;
     out.mixed_kinds = random.one_in(3);
     out.fair_only = random.one_in(6);
     out.timer_lateness = microseconds{random.below(1'500)};
@@ -120,7 +120,7 @@ std::string profile::text() const {
     auto const add = [&](char const* what, std::int64_t count) {
         if (count != 0) out += std::string{", "} + what + " " + std::to_string(count);
     };
-    add("no hand-over", hand_over ? 0 : 1);
+    add("no line", line ? 0 : 1);
     add("in process", in_process ? 1 : 0);
     add("reorder", reorder ? 1 : 0);
     add("mixed kinds", mixed_kinds ? 1 : 0);

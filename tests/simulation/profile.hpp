@@ -31,7 +31,7 @@ struct profile {
     int partitions{0};
 
     // The store.
-    bool hand_over{true};
+    bool line{true};
     bool in_process{false};  ///< answers at once, and lets clients put holds aside
     int silences{0};
     int restarts{0};       ///< empty, at a later time of the wall clock

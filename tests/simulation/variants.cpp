@@ -56,7 +56,7 @@ struct believes_notices : core::judgement {
 void release_for_anybody(witness const& seen, seam::store_time now, seam::request& what) {
     auto* const settle = std::get_if<seam::settle>(&what);
     if (settle == nullptr) return;
-    auto& claim = settle->claims.front();
+    auto& claim = settle->subject;
     if (seen.hold(claim.id) != nullptr || seen.waiting(claim.id)) return;
     for (auto const* const each : seen.holders(claim.name(), now))
         claim.id = each->id;
@@ -74,7 +74,7 @@ void ignore_bars(witness const&, seam::store_time, seam::request& what) {
 // Holds for less time than it was asked to.
 void hold_for_half(witness const&, seam::store_time, seam::request& what) {
     if (auto* const submit = std::get_if<seam::submit>(&what)) {
-        auto& claim = submit->claims.front();
+        auto& claim = submit->subject;
         auto changed = *claim.spec;
         changed.lease /= 2;
         claim.spec = std::make_shared<seam::claim_spec const>(std::move(changed));

@@ -20,7 +20,7 @@ using stores::lease::rules;
 
 seam::claim const* wanted_in(seam::request const& what) {
     auto const* const submit = std::get_if<seam::submit>(&what);
-    return submit == nullptr ? nullptr : &submit->claims.front();
+    return submit == nullptr ? nullptr : &submit->subject;
 }
 
 // --- claims ------------------------------------------------------------------------------------
@@ -62,13 +62,13 @@ class gap_in_downgrade final : public odd_store {
         auto const* const convert = std::get_if<seam::convert>(&what);
         if (convert == nullptr || convert->mode != claim_mode::shared) return by.handle(what);
         seam::settle end;
-        end.claims.push_back(convert->subject);
+        end.subject = convert->subject;
         (void)by.handle(end);
         auto reading = *convert->subject.spec;
         reading.mode = claim_mode::shared;
         seam::submit again{{}, true, seam::store_time::max()};
-        again.claims.push_back(convert->subject);
-        again.claims.front().spec = std::make_shared<seam::claim_spec const>(std::move(reading));
+        again.subject = convert->subject;
+        again.subject.spec = std::make_shared<seam::claim_spec const>(std::move(reading));
         (void)by.handle(again);
         return seam::converted{};
     }
@@ -95,8 +95,8 @@ class gives_some final : public odd_store {
     using odd_store::odd_store;
     seam::reply_body carry_out(rules& by, seam::request what) override {
         auto* const submit = std::get_if<seam::submit>(&what);
-        if (submit == nullptr || submit->claims.front().spec->permits < 2) return by.handle(what);
-        auto& wanted = submit->claims.front();
+        if (submit == nullptr || submit->subject.spec->permits < 2) return by.handle(what);
+        auto& wanted = submit->subject;
         auto* const record = find(*wanted.spec);
         if (record == nullptr || record->used >= record->current) return by.handle(what);
         auto fewer = *wanted.spec;
@@ -180,7 +180,7 @@ class forgets_notices final : public odd_store {
     using odd_store::odd_store;
     seam::reply_body carry_out(rules& by, seam::request what) override {
         if (auto* const settle = std::get_if<seam::settle>(&what);
-            settle != nullptr && settle->claims.front().spec->kind == lock_kind::condition)
+            settle != nullptr && settle->subject.spec->kind == lock_kind::condition)
             settle->consume = true;
         return by.handle(what);
     }

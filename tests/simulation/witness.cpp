@@ -26,7 +26,7 @@ void witness::saw(seam::request const& asked, seam::reply const& answer,
     saw_notices(std::get_if<seam::settle>(&asked), answer, notices);
     if (new_limit) limits_[adjust->subject.name()] = adjusted->current;
     if (auto const* const settle = std::get_if<seam::settle>(&asked))
-        given_up_.insert(settle->claims.front().id);
+        given_up_.insert(settle->subject.id);
     if (auto const* const submit = std::get_if<seam::submit>(&asked)) on_submit(*submit, answer);
     if (auto const* const renew = std::get_if<seam::renew>(&asked)) on_renew(*renew, answer);
 }
@@ -38,17 +38,17 @@ void witness::saw_notices(seam::settle const* settle, seam::reply const& answer,
                           std::vector<stores::lease::directed_notice> const& notices) {
     auto const* const settled = std::get_if<seam::settled>(&answer.body);
     bool pending = settle != nullptr && settled != nullptr &&
-                   settled->endings.front() == seam::ending::released;
+                   settled->how == seam::ending::released;
     auto const end_it = [&] {
         if (std::exchange(pending, false))
-            on_settled(settle->claims.front(), settle->keep_for, answer.now);
+            on_settled(settle->subject, settle->keep_for, answer.now);
     };
     auto const grant_in = [](auto const& each) {
         return std::get_if<seam::claim_granted>(&each.what);
     };
     auto const its_grant = std::ranges::find_if(notices, [&](auto const& each) {
         auto const* const grant = grant_in(each);
-        return pending && grant != nullptr && grant->id == settle->claims.front().id;
+        return pending && grant != nullptr && grant->id == settle->subject.id;
     });
     for (auto const& each : notices) {
         if (auto const* const grant = grant_in(each)) {
@@ -64,15 +64,13 @@ void witness::saw_notices(seam::settle const* settle, seam::reply const& answer,
 
 void witness::on_submit(seam::submit const& asked, seam::reply const& answer) {
     if (auto const* const granted = std::get_if<seam::granted>(&answer.body)) {
-        for (std::size_t i = 0; i < asked.claims.size(); ++i) {
-            auto const& claim = asked.claims[i];
-            auto const found = holds_.find(claim.id);
-            bool const again = found != holds_.end() && found->second.expires > answer.now &&
-                               found->second.number == granted->grants[i].number;
-            if (!again) begin(claim.id, claim.spec, granted->grants[i], false);
-        }
+        auto const& claim = asked.subject;
+        auto const found = holds_.find(claim.id);
+        bool const again = found != holds_.end() && found->second.expires > answer.now &&
+                           found->second.number == granted->held.number;
+        if (!again) begin(claim.id, claim.spec, granted->held, false);
     } else if (std::holds_alternative<seam::queued>(answer.body)) {
-        auto const& claim = asked.claims.front();
+        auto const& claim = asked.subject;
         if (find_wait(claim.id) == nullptr)
             lines_[claim.name()].push_back({claim.id, claim.spec, answer.now + claim.spec->lease});
     }

@@ -35,11 +35,11 @@ std::string world::name_of(client const& it) { return "c" + std::to_string(it.in
 std::string world::words(core::engine::outgoing const& out) {
     auto const head = text(out.id) + " ";
     if (auto const* const submit = std::get_if<seam::submit>(&out.what))
-        return head + "submit " + short_name(submit->claims.front().id) + " on '" +
-               submit->claims.front().name() + "' not after " +
+        return head + "submit " + short_name(submit->subject.id) + " on '" +
+               submit->subject.name() + "' not after " +
                std::to_string(submit->not_after.time_since_epoch().count());
     if (auto const* const settle = std::get_if<seam::settle>(&out.what))
-        return head + "settle " + short_name(settle->claims.front().id) +
+        return head + "settle " + short_name(settle->subject.id) +
                (settle->tombstone_until > seam::store_time{} ? " and bars it" : "");
     if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
         auto words = head + "renew";
@@ -69,12 +69,12 @@ std::string world::words(seam::request_id id, seam::reply const& reply) {
     if (auto const* const failed = std::get_if<seam::failure>(&reply.body))
         return text(id) + " failure: " + failed->error.text;
     if (auto const* const granted = std::get_if<seam::granted>(&reply.body))
-        return head + "granted " + text(granted->grants.front());
+        return head + "granted " + text(granted->held);
     if (std::holds_alternative<seam::queued>(reply.body)) return head + "queued";
     if (auto const* const refused = std::get_if<seam::refused>(&reply.body))
         return head + "refused, reason " + std::to_string(static_cast<int>(refused->why));
     if (auto const* const settled = std::get_if<seam::settled>(&reply.body))
-        return head + (settled->endings.front() == seam::ending::released ? "released" : "gone");
+        return head + (settled->how == seam::ending::released ? "released" : "gone");
     if (auto const* const renewed = std::get_if<seam::renewed>(&reply.body)) {
         std::string out = head + "renewed:";
         for (auto const& item : renewed->items)

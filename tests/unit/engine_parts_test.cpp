@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "core/claim_phase.hpp"
+#include "core/clock_readings.hpp"
+#include "core/name_watches.hpp"
 #include "core/pending_requests.hpp"
-#include "core/store_clock_reading.hpp"
+#include "core/settlement_window.hpp"
+#include "core/waiting_claims.hpp"
 
 namespace holdfast::core {
 namespace {
@@ -47,32 +50,102 @@ TEST(pending_requests, what_is_never_answered_is_forgotten_in_the_end) {
     EXPECT_TRUE(all.take(fresh));
 }
 
-TEST(store_clock_reading, the_one_that_was_asked_for_last_counts) {
-    store_clock_reading clock;
-    EXPECT_FALSE(clock.latest());
-    clock.note({at(5s), at(6s), seam::store_time{50s}});
-    clock.note({at(4s), at(9s), seam::store_time{54s}});
-    ASSERT_TRUE(clock.latest());
-    EXPECT_EQ(clock.latest()->sent, at(5s));
+class clock_readings_test : public ::testing::Test {
+protected:
+    static constexpr seam::lane_id lane{0};
+    static constexpr seam::lane_id other{3};
+    static constexpr seam::clock_id first{11};
+    static constexpr seam::clock_id second{12};
+
+    clock_readings clocks_;
+};
+
+TEST_F(clock_readings_test, the_one_that_was_asked_for_last_counts) {
+    EXPECT_FALSE(clocks_.latest(lane));
+    clocks_.note(lane, {first, {at(5s), at(6s), seam::store_time{50s}}});
+    clocks_.note(lane, {first, {at(4s), at(9s), seam::store_time{54s}}});
+    ASSERT_TRUE(clocks_.latest(lane));
+    EXPECT_EQ(clocks_.latest(lane)->pair.sent, at(5s));
 }
 
-TEST(store_clock_reading, grows_old) {
-    store_clock_reading clock;
-    EXPECT_FALSE(clock.is_fresh(at(0s), at(1s)));
-    clock.note({at(100s), at(100s), seam::store_time{}});
-    EXPECT_TRUE(clock.is_fresh(at(101s), at(104s)));
-    EXPECT_FALSE(clock.is_fresh(at(101s), at(101s + 1ms))) << "the drift eats it";
-    EXPECT_FALSE(clock.is_fresh(at(130s), at(1000s)));
+TEST_F(clock_readings_test, each_lane_has_its_own) {
+    clocks_.note(other, {second, {at(5s), at(6s), seam::store_time{50s}}});
+    EXPECT_FALSE(clocks_.latest(lane));
+    EXPECT_EQ(clocks_.find(lane, second), nullptr);
+    EXPECT_NE(clocks_.find(other, second), nullptr);
+    EXPECT_EQ(clocks_.find(other, first), nullptr);
 }
 
-TEST(store_clock_reading, is_asked_for_once_however_many_wait) {
-    store_clock_reading clock;
-    EXPECT_TRUE(clock.await(1, at(1s), 2s));
-    EXPECT_FALSE(clock.await(2, at(2s), 2s));
-    EXPECT_TRUE(clock.await(1, at(3s), 2s)) << "no answer came";
-    EXPECT_EQ(clock.answered(), (std::vector<std::uint64_t>{1, 2}));
-    EXPECT_TRUE(clock.answered().empty());
-    EXPECT_TRUE(clock.await(3, at(3s), 2s));
+TEST_F(clock_readings_test, another_server_behind_a_lane_begins_anew) {
+    clocks_.note(lane, {first, {at(5s), at(6s), seam::store_time{50s}}});
+    clocks_.expect(lane, first);
+    EXPECT_NE(clocks_.find(lane, first), nullptr);
+    clocks_.expect(lane, second);
+    EXPECT_FALSE(clocks_.latest(lane));
+    clocks_.note(lane, {second, {at(7s), at(7s), seam::store_time{2s}}});
+    clocks_.note(lane, {first, {at(6s), at(8s), seam::store_time{53s}}});
+    EXPECT_EQ(clocks_.find(lane, first), nullptr) << "an older answer of the server before";
+    EXPECT_NE(clocks_.find(lane, second), nullptr);
+}
+
+TEST_F(clock_readings_test, grow_old) {
+    EXPECT_FALSE(clocks_.is_fresh(lane, at(0s), at(1s)));
+    clocks_.note(lane, {first, {at(100s), at(100s), seam::store_time{}}});
+    EXPECT_TRUE(clocks_.is_fresh(lane, at(101s), at(104s)));
+    EXPECT_FALSE(clocks_.is_fresh(lane, at(101s), at(101s + 1ms))) << "the drift eats it";
+    EXPECT_FALSE(clocks_.is_fresh(lane, at(130s), at(1000s)));
+}
+
+TEST_F(clock_readings_test, are_asked_for_once_however_many_wait) {
+    EXPECT_TRUE(clocks_.wait_for_reading(lane, 1, at(1s), 2s));
+    EXPECT_FALSE(clocks_.wait_for_reading(lane, 2, at(2s), 2s));
+    EXPECT_TRUE(clocks_.wait_for_reading(other, 3, at(2s), 2s)) << "which is another server";
+    EXPECT_TRUE(clocks_.wait_for_reading(lane, 1, at(3s), 2s)) << "no answer came";
+    EXPECT_EQ(clocks_.take_waiting(lane), (std::vector<std::uint64_t>{1, 2}));
+    EXPECT_TRUE(clocks_.take_waiting(lane).empty());
+    EXPECT_TRUE(clocks_.wait_for_reading(lane, 3, at(3s), 2s));
+}
+
+TEST(waiting_claims, are_found_by_name) {
+    waiting_claims all;
+    all.add(5, 2);
+    all.add(5, 1);
+    all.add(6, 3);
+    EXPECT_EQ(all.find(5), (std::vector<std::uint64_t>{1, 2}));
+    all.remove(5, 1);
+    all.remove(5, 7);
+    EXPECT_EQ(all.find(5), (std::vector<std::uint64_t>{2}));
+    all.remove(5, 2);
+    EXPECT_TRUE(all.find(5).empty());
+}
+
+TEST(name_watches, last_from_the_first_waiter_to_the_last) {
+    name_watches all;
+    EXPECT_TRUE(all.add("a"));
+    EXPECT_FALSE(all.add("a"));
+    EXPECT_FALSE(all.remove("a", false));
+    EXPECT_FALSE(all.remove("a", true)) << "the next one of this client is about to wait";
+    EXPECT_FALSE(all.add("a"));
+    all.on_disconnection();
+    EXPECT_TRUE(all.ask_again("a"));
+    EXPECT_FALSE(all.ask_again("a"));
+    EXPECT_TRUE(all.remove("a", false));
+    EXPECT_EQ(all.size(), 0U);
+}
+
+TEST(settlement_window, is_one_for_each_lane) {
+    settlement_window all;
+    constexpr seam::lane_id sick{0};
+    constexpr seam::lane_id well{1};
+    for (std::size_t i = 0; i < settlement_window::most; ++i)
+        ASSERT_TRUE(all.enter(sick));
+    EXPECT_FALSE(all.enter(sick));
+    EXPECT_TRUE(all.enter(well));
+    all.keep_back(sick, 1, 5);
+    EXPECT_FALSE(all.next(sick));
+    EXPECT_FALSE(all.next(well));
+    all.leave(sick);
+    EXPECT_EQ(all.next(sick), 1U);
 }
 
 }  // namespace

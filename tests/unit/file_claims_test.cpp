@@ -191,16 +191,6 @@ TEST_F(file_claims, one_explicit_owner_is_one_hold_with_one_token) {
     EXPECT_TRUE(is_granted(a.submit(a.claim("x"))));
 }
 
-TEST_F(file_claims, several_names_are_taken_all_or_none) {
-    auto const held = a.claim("two");
-    a.submit(held);
-    seam::claim_list const both{b.claim("one"), b.claim("two")};
-    auto const no = b.send(seam::submit{both, false, seam::store_time::max()});
-    ASSERT_TRUE(is_refused(no, seam::refusal::busy));
-    EXPECT_EQ(std::get<seam::refused>(no.body).index, 1U);
-    EXPECT_TRUE(is_granted(a.submit(a.claim("one"))));
-}
-
 TEST_F(file_claims, a_hold_can_be_made_weaker) {
     auto const writer = a.claim("x");
     auto const before = a.submit(writer);

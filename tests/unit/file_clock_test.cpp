@@ -106,7 +106,7 @@ TEST_F(file_clock, a_minimum_hold_outlives_another_boot_id_but_not_a_restart) {
         auto const reader = mine.claim(peer::spec({.name = "r", .mode = claim_mode::shared}));
         for (auto const& each : {lock, permits, reader}) {
             ASSERT_TRUE(is_granted(mine.submit(each)));
-            mine.send(seam::settle{.claims = {each}, .keep_for = 60s});
+            mine.send(seam::settle{.subject = each, .keep_for = 60s});
         }
     }
     change("UPDATE state SET boot = 'another boot'");

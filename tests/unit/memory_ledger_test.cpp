@@ -128,10 +128,10 @@ TEST_F(rules_test, sequences_of_a_store_that_began_anew_go_on_rising) {
     auto const self = std::make_shared<seam::identity const>();
     auto const number = [&](memory::machine& which) {
         seam::submit request{{}, false, late_enough};
-        request.claims.push_back(claim(lock()));
+        request.subject = claim(lock());
         std::vector<lease::directed_notice> none;
         auto const answer = which.handle(self, request, now, none);
-        return std::get<seam::granted>(answer.body).grants.front().number;
+        return std::get<seam::granted>(answer.body).held.number;
     };
     EXPECT_LT(number(before), number(after));
 }

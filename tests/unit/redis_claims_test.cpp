@@ -21,7 +21,7 @@ TEST_F(redis_claims, submit_settle_and_submit_again) {
     auto const first = mine.claim("orders");
     auto const granted = mine.submit(first);
     ASSERT_TRUE(is_granted(granted)) << error_of(granted).text;
-    auto const number = std::get<seam::granted>(granted.body).grants.front().number;
+    auto const number = std::get<seam::granted>(granted.body).held.number;
     EXPECT_TRUE(is_granted(mine.submit(first))) << "a submit that came twice";
     auto const second = mine.claim("orders");
     EXPECT_TRUE(is_refused(mine.submit(second), seam::refusal::busy));
@@ -29,7 +29,7 @@ TEST_F(redis_claims, submit_settle_and_submit_again) {
     EXPECT_EQ(mine.settle(first), seam::ending::gone);
     auto const again = mine.submit(second);
     ASSERT_TRUE(is_granted(again));
-    EXPECT_GT(std::get<seam::granted>(again.body).grants.front().number, number);
+    EXPECT_GT(std::get<seam::granted>(again.body).held.number, number);
 }
 
 TEST_F(redis_claims, a_release_grants_the_next_and_tells_it) {
@@ -46,25 +46,6 @@ TEST_F(redis_claims, a_release_grants_the_next_and_tells_it) {
     EXPECT_EQ(granted->id, waiting.id);
     EXPECT_EQ(other.renew(waiting).found, seam::renewal::status::alive);
     EXPECT_EQ(other.renew(waiting).held.number, granted->held.number);
-}
-
-TEST_F(redis_claims, several_names_are_taken_together_or_not_at_all) {
-    peer mine{server().url()};
-    peer other{server().url()};
-    auto const taken = other.claim("b");
-    ASSERT_TRUE(is_granted(other.submit(taken)));
-    auto const a = mine.claim("a");
-    auto const b = mine.claim("b");
-    auto const no = mine.send(seam::submit{{a, b}, false, seam::store_time::max()});
-    ASSERT_TRUE(is_refused(no, seam::refusal::busy));
-    EXPECT_EQ(std::get<seam::refused>(no.body).index, 1U);
-    EXPECT_EQ(mine.settle(a), seam::ending::gone);
-    other.settle(taken);
-    auto const yes = mine.send(seam::submit{{a, b}, false, seam::store_time::max()});
-    ASSERT_TRUE(is_granted(yes));
-    EXPECT_EQ(std::get<seam::granted>(yes.body).grants.size(), 2U);
-    auto const ended = mine.send(seam::settle{{a, b}});
-    EXPECT_EQ(std::get<seam::settled>(ended.body).endings.size(), 2U);
 }
 
 TEST_F(redis_claims, a_batch_of_renewals_is_one_reply_and_one_sick_name_harms_no_other) {

@@ -143,26 +143,5 @@ TEST_F(rules_test, time_never_goes_back) {
     EXPECT_EQ(renewed.held.began, now + 10s);
 }
 
-TEST_F(rules_test, several_claims_are_granted_all_or_none) {
-    auto const a = claim(lock("a"));
-    auto const b = claim(lock("b"));
-    seam::submit both{{}, false, late_enough};
-    both.claims.push_back(a);
-    both.claims.push_back(b);
-    auto const holder = claim(lock("b"), 2);
-    take(holder);
-    auto const busy = ask(both);
-    EXPECT_EQ(why(busy), seam::refusal::busy);
-    EXPECT_EQ(std::get<seam::refused>(busy).index, 1U);
-    EXPECT_EQ(settle(a), seam::ending::gone);
-    settle(holder);
-    auto const all = ask(both);
-    ASSERT_TRUE(std::holds_alternative<seam::granted>(all));
-    EXPECT_EQ(std::get<seam::granted>(all).grants.size(), 2U);
-    EXPECT_EQ(settle(a), seam::ending::released);
-    EXPECT_EQ(settle(b), seam::ending::released);
-    EXPECT_EQ(size(), 0U);
-}
-
 }  // namespace
 }  // namespace holdfast::stores

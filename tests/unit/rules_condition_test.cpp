@@ -21,10 +21,10 @@ protected:
     }
     void consume(seam::claim const& what) {
         seam::settle request;
-        request.claims.push_back(what);
+        request.subject = what;
         request.consume = true;
         EXPECT_EQ(std::get<seam::settled>(ask(request, static_cast<std::uint64_t>(what.id.client)))
-                      .endings.front(),
+                      .how,
                   seam::ending::released);
     }
 };

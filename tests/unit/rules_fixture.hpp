@@ -55,14 +55,14 @@ protected:
     seam::reply_body submit(seam::claim const& what, bool queue = true,
                             seam::store_time not_after = late_enough) {
         seam::submit request{{}, queue, not_after};
-        request.claims.push_back(what);
+        request.subject = what;
         return ask(request, static_cast<std::uint64_t>(what.id.client));
     }
     seam::grant take(seam::claim const& what) {
         auto const answer = submit(what);
         auto const* const granted = std::get_if<seam::granted>(&answer);
         EXPECT_NE(granted, nullptr) << "not granted";
-        return granted == nullptr ? seam::grant{} : granted->grants.front();
+        return granted == nullptr ? seam::grant{} : granted->held;
     }
     void wait_in_line(seam::claim const& what) {
         EXPECT_TRUE(std::holds_alternative<seam::queued>(submit(what)));
@@ -70,11 +70,11 @@ protected:
     seam::ending settle(seam::claim const& what, std::chrono::milliseconds keep_for = 0ms,
                         seam::store_time tombstone_until = {}) {
         seam::settle request;
-        request.claims.push_back(what);
+        request.subject = what;
         request.keep_for = keep_for;
         request.tombstone_until = tombstone_until;
         return std::get<seam::settled>(ask(request, static_cast<std::uint64_t>(what.id.client)))
-            .endings.front();
+            .how;
     }
     seam::renewal renew(seam::claim const& what, std::chrono::milliseconds lease = 1s) {
         seam::renew request;

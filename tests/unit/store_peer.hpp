@@ -69,7 +69,7 @@ public:
         return send(seam::submit{{wanted}, queue, seam::store_time::max()});
     }
     seam::ending settle(seam::claim const& its) {
-        return std::get<seam::settled>(send(seam::settle{{its}}).body).endings.front();
+        return std::get<seam::settled>(send(seam::settle{{its}}).body).how;
     }
     seam::renewal renew(seam::claim const& its, std::chrono::milliseconds lease = 30s) {
         return std::get<seam::renewed>(send(seam::renew{{{its, lease}}}).body).items.front();
@@ -142,7 +142,7 @@ private:
     return no != nullptr && no->why == why;
 }
 [[nodiscard]] inline std::uint64_t number_of(seam::reply const& it) {
-    return static_cast<std::uint64_t>(std::get<seam::granted>(it.body).grants.front().number);
+    return static_cast<std::uint64_t>(std::get<seam::granted>(it.body).held.number);
 }
 [[nodiscard]] inline base::error error_of(seam::reply const& it) {
     auto const* const failed = std::get_if<seam::failure>(&it.body);

@@ -161,18 +161,16 @@ void file_access::prepare(lease::rules& rules, seam::request const& what) {
     constexpr auto at_most_every = std::chrono::milliseconds{100};
     auto const* const wanted = std::get_if<seam::submit>(&what);
     if (wanted == nullptr) return;
-    for (auto const& claim : wanted->claims) {
-        auto const& spec = *claim.spec;
-        auto const* const record =
-            open_->ledger.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
-        if (record != nullptr && record->holders > 1) return count_dead(rules, at_most_every);
-    }
+    auto const& spec = *wanted->subject.spec;
+    auto const* const record =
+        open_->ledger.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
+    if (record != nullptr && record->holders > 1) count_dead(rules, at_most_every);
 }
 
 // Keeps an eye on the processes in the way of our waiting claims.
 void file_access::observe(seam::request const& what, seam::reply_body const& answer) {
     if (std::holds_alternative<seam::queued>(answer)) {
-        observe_name(*std::get<seam::submit>(what).claims.front().spec);
+        observe_name(*std::get<seam::submit>(what).subject.spec);
     } else if (auto const* const renewed = std::get_if<seam::renewed>(&answer)) {
         auto const& items = std::get<seam::renew>(what).items;
         for (std::size_t i = 0; i < items.size(); ++i)
@@ -196,15 +194,13 @@ void file_access::remember(seam::request const& what, seam::reply_body const& an
     if (auto const* const submit = std::get_if<seam::submit>(&what)) {
         bool const queued = std::holds_alternative<seam::queued>(answer);
         if (!queued && !std::holds_alternative<seam::granted>(answer)) return;
-        for (auto const& claim : submit->claims) {
-            if (queued)
-                waiting_.emplace(claim.id, claim.spec);
-            else
-                waiting_.erase(claim.id);
-        }
-    } else if (auto const* const settle = std::get_if<seam::settle>(&what)) {
-        for (auto const& claim : settle->claims)
+        auto const& claim = submit->subject;
+        if (queued)
+            waiting_.emplace(claim.id, claim.spec);
+        else
             waiting_.erase(claim.id);
+    } else if (auto const* const settle = std::get_if<seam::settle>(&what)) {
+        waiting_.erase(settle->subject.id);
         return;
     } else if (auto const* const renew = std::get_if<seam::renew>(&what)) {
         auto const& items = std::get<seam::renewed>(answer).items;

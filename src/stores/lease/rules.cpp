@@ -24,40 +24,26 @@ seam::reply_body rules::handle(seam::request const& what) {
 // --- submit ------------------------------------------------------------------------------------
 
 seam::reply_body rules::apply(seam::submit const& what) {
-    if (now_ > what.not_after) return seam::refused{.why = seam::refusal::too_late};
-    boost::container::small_vector<name_record*, 1> records;
-    for (auto const& wanted : what.claims) {
-        if (ledger_.has_tombstone(wanted.id, now_))
-            return seam::refused{.why = seam::refusal::too_late};
-        auto* record = live(*wanted.spec);
-        // A condition admits nobody by itself: also its first waiter waits.
-        if (record == nullptr && wanted.spec->kind == lock_kind::condition)
-            record = &ledger_.make(*wanted.spec);
-        if (record != nullptr) {
-            if (auto no = disagreement(*record, *wanted.spec)) return std::move(*no);
-            bool const ours = ledger_.find(*record, wanted.id) != nullptr;
-            if (!ours && !admits(*record, wanted)) {
-                if (what.queue && what.claims.size() == 1) return join_line(*record, wanted, what);
-                seam::refused no{.blocked_for = blocked_for(*record), .index = records.size()};
-                tidy(*record);
-                return no;
-            }
-        }
-        records.push_back(record);
+    constexpr auto too_late = seam::refusal::too_late;
+    auto const& wanted = what.subject;
+    if (now_ > what.not_after || ledger_.has_tombstone(wanted.id, now_))
+        return seam::refused{.why = too_late};
+    auto* record = live(*wanted.spec);
+    // A condition admits nobody by itself: also its first waiter waits.
+    if (record == nullptr && wanted.spec->kind == lock_kind::condition)
+        record = &ledger_.make(*wanted.spec);
+    if (record == nullptr) return seam::granted{hold(ledger_.make(*wanted.spec), wanted, what)};
+    if (auto no = disagreement(*record, *wanted.spec)) return std::move(*no);
+    if (auto* const before = ledger_.find(*record, wanted.id)) {  // a submit that came twice
+        if (!before->held) return seam::queued{.blocked_for = blocked_for(*record)};
+        if (before->kept) return seam::refused{.why = too_late};
+        return seam::granted{grant_of(*record, *before)};
     }
-    seam::granted out;
-    for (std::size_t i = 0; i < what.claims.size(); ++i) {
-        auto const& wanted = what.claims[i];
-        auto& record = records[i] != nullptr ? *records[i] : ledger_.make(*wanted.spec);
-        if (auto* const before = ledger_.find(record, wanted.id)) {  // a submit that came twice
-            if (!before->held) return seam::queued{.blocked_for = blocked_for(record)};
-            if (before->kept) return seam::refused{.why = seam::refusal::too_late};
-            out.grants.push_back(grant_of(record, *before));
-        } else {
-            out.grants.push_back(hold(record, wanted, what));
-        }
-    }
-    return out;
+    if (admits(*record, wanted)) return seam::granted{hold(*record, wanted, what)};
+    if (what.queue) return join_line(*record, wanted, what);
+    seam::refused no{.blocked_for = blocked_for(*record)};
+    tidy(*record);
+    return no;
 }
 
 std::optional<seam::refused> rules::disagreement(name_record& record,
@@ -154,20 +140,16 @@ milliseconds rules::blocked_for(name_record& record) {
 // --- settle, renew, convert --------------------------------------------------------------------
 
 seam::reply_body rules::apply(seam::settle const& what) {
-    seam::settled out;
-    for (auto const& subject : what.claims) {
-        // A submit may take effect up to and including its last moment.
-        constexpr seam::store_clock::duration moment{1};
-        auto const last = std::min(what.tombstone_until, seam::store_time::max() - moment);
-        if (last >= now_) ledger_.put_tombstone(subject.id, last + moment);
-        out.endings.push_back(end_one(subject, what));
-    }
-    return out;
+    // A submit may take effect up to and including its last moment.
+    constexpr seam::store_clock::duration moment{1};
+    auto const last = std::min(what.tombstone_until, seam::store_time::max() - moment);
+    if (last >= now_) ledger_.put_tombstone(what.subject.id, last + moment);
+    return seam::settled{end_one(what)};
 }
 
-seam::ending rules::end_one(seam::claim const& subject, seam::settle const& how) {
-    auto* const record = live(*subject.spec);
-    auto* const found = record == nullptr ? nullptr : ledger_.find(*record, subject.id);
+seam::ending rules::end_one(seam::settle const& how) {
+    auto* const record = live(*how.subject.spec);
+    auto* const found = record == nullptr ? nullptr : ledger_.find(*record, how.subject.id);
     if (found == nullptr) return seam::ending::gone;
     if (found->kept) return seam::ending::released;
     if (found->held && how.keep_for > milliseconds::zero()) {

@@ -59,7 +59,7 @@ private:
     [[nodiscard]] seam::grant grant_of(name_record const& record, entry const& held) const;
     [[nodiscard]] std::chrono::milliseconds blocked_for(name_record& record);
     seam::renewal renew_one(seam::renew::item const& item);
-    seam::ending end_one(seam::claim const& subject, seam::settle const& how);
+    seam::ending end_one(seam::settle const& how);
     std::size_t evict_from(name_record& record, seam::evict const& what);
     void wake(name_record& record, std::uint32_t most);
 

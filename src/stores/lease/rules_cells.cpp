@@ -56,10 +56,8 @@ seam::reply_body rules::apply(seam::swap const& what) {
     if (exists && found->operation == what.operation) return seam::swapped{found->version};
     auto const as_it_is = exists ? seam::cell{found->version, found->value} : seam::cell{};
     if (what.guard) {
-        auto* const guarded = live(*what.guard->spec);
-        auto* const guard = guarded == nullptr ? nullptr : ledger_.find(*guarded, what.guard->id);
+        auto* const guard = record == nullptr ? nullptr : ledger_.find(*record, what.guard->id);
         if (guard == nullptr || !guard->held || guard->kept) return seam::conflict{as_it_is, true};
-        record = live(spec);  // time may have ended the record that was found before
     }
     if (as_it_is.version != what.expected) return seam::conflict{as_it_is};
     // A version is never used again, so that a late swap of a cell's former life cannot match.

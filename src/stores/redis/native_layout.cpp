@@ -101,41 +101,25 @@ std::unique_ptr<exchange> native_layout::apply(seam::hello) const {
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
-    auto const groups = static_cast<unsigned>(what.claims.size());
-    command out{scripts::submit, common_keys + groups * group_size};
-    out << keys_.mark();
-    for (auto const& each : what.claims)
-        append_group(out, keys_.record(each.name(), is_condition(*each.spec)));
-    auto const& first = what.claims.front();
-    out << keys_.waited() << keys_.prefix() << first.name()
-        << raw(what.queue ? way_of(first) : queueing::no) << microseconds(what.not_after);
-    for (auto const& each : what.claims) {
-        if (&each != &what.claims.front()) out << each.name();
-        append_claim(out, each, what.queue);
-    }
-    return ask(std::move(out), [claims = std::move(what.claims)](answer_reader& in) -> seam::reply {
+    auto const& wanted = what.subject;
+    auto out = call(scripts::submit, wanted.name(), is_condition(*wanted.spec));
+    out << raw(what.queue ? way_of(wanted) : queueing::no) << microseconds(what.not_after);
+    append_claim(out, wanted, what.queue);
+    return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
-        if (head.word == "granted") {
-            seam::granted all;
-            for (std::size_t i = 0; i < claims.size(); ++i)
-                all.grants.push_back(read_grant(in));
-            return {head.now, std::move(all)};
-        }
+        if (head.word == "granted") return {head.now, seam::granted{read_grant(in)}};
         if (head.word == "queued") return {head.now, seam::queued{read_span(in)}};
         if (head.word != "refused") unknown_word(head.word);
-        return {head.now, read_refused(in, claims)};
+        return {head.now, read_refused(in, spec.get())};
     });
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
-    auto out = std::make_unique<settle_exchange>(what.claims.size());
-    for (auto const& each : what.claims) {
-        auto one = call(scripts::settle, each.name(), is_condition(*each.spec));
-        one << seam::claim_words{each.id} << what.keep_for.count()
-            << microseconds(what.tombstone_until) << (what.consume ? 1 : 0);
-        out->outbox.push_back(std::move(one));
-    }
-    return out;
+    auto const& ended = what.subject;
+    auto out = call(scripts::settle, ended.name(), is_condition(*ended.spec));
+    out << seam::claim_words{ended.id} << what.keep_for.count()
+        << microseconds(what.tombstone_until) << (what.consume ? 1 : 0);
+    return ask(std::move(out), read_settled);
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::renew what) const {
@@ -172,7 +156,7 @@ std::unique_ptr<exchange> native_layout::apply(seam::convert what) const {
         auto const head = read_head(in);
         if (head.word == "converted") return {head.now, seam::converted{read_grant(in)}};
         if (head.word != "refused") unknown_word(head.word);
-        return {head.now, read_refused(in, {})};
+        return {head.now, read_refused(in, nullptr)};
     });
 }
 
@@ -186,10 +170,9 @@ std::unique_ptr<exchange> native_layout::apply(seam::adjust what) const {
         out << std::string_view{};
     }
     out << what.wake;
-    seam::claim_list subject{what.subject};
-    return ask(std::move(out), [claims = std::move(subject)](answer_reader& in) -> seam::reply {
+    return ask(std::move(out), [known = what.subject.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
-        if (head.word == "refused") return {head.now, read_refused(in, claims)};
+        if (head.word == "refused") return {head.now, read_refused(in, known.get())};
         if (head.word != "adjusted") unknown_word(head.word);
         seam::adjusted limits;
         limits.declared = read_count(in);
@@ -236,14 +219,11 @@ std::unique_ptr<exchange> native_layout::apply(seam::swap what) const {
     out << (what.guard ? seam::to_string(what.guard->id) : std::string{})
         << (what.guard ? std::string_view{what.guard->name()} : std::string_view{})
         << (what.quiet ? 1 : 0);
-    auto spec = std::make_shared<seam::claim_spec>();
-    spec->name = key.name;
-    spec->kind = key.kind;
-    seam::claim_list subject{seam::claim{std::move(spec), {}, {}}};
-    return ask(std::move(out), [claims = std::move(subject)](answer_reader& in) -> seam::reply {
+    seam::claim_spec spec{.name = key.name, .kind = key.kind};
+    return ask(std::move(out), [spec = std::move(spec)](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
         if (head.word == "swapped") return {head.now, seam::swapped{in.number(largest_number)}};
-        if (head.word == "refused") return {head.now, read_refused(in, claims)};
+        if (head.word == "refused") return {head.now, read_refused(in, &spec)};
         if (head.word != "conflict") unknown_word(head.word);
         auto now = read_cell(in);
         return {head.now, seam::conflict{std::move(now), in.number(1) == 1}};

@@ -114,9 +114,7 @@ public:
     explicit plain_layout(std::string prefix)
         : prefix_{std::move(prefix)}, mark_{prefix_ + "mark"} {}
 
-    [[nodiscard]] seam::capabilities abilities() const override {
-        return {.hand_over = false, .push = false, .atomic_multi = false, .line_is_fifo = false};
-    }
+    [[nodiscard]] seam::capabilities abilities() const override { return {.line = false}; }
 
     [[nodiscard]] std::unique_ptr<exchange> begin(seam::request what) const override {
         return std::visit([this](auto& verb) { return apply(std::move(verb)); }, what);
@@ -152,7 +150,7 @@ private:
                           std::string{what} + "; leave 'layout' out of the store URL for all else");
     }
     [[nodiscard]] std::unique_ptr<exchange> fault_of(seam::claim_spec const& spec) const;
-    [[nodiscard]] std::string bar(seam::claim const& of) const {
+    [[nodiscard]] std::string tombstone(seam::claim const& of) const {
         return prefix_ + "bar:{" + of.name() + "}:" + seam::to_string(of.id);
     }
 
@@ -176,35 +174,27 @@ std::unique_ptr<exchange> plain_layout::fault_of(seam::claim_spec const& spec) c
 }
 
 std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
-    if (what.claims.size() != 1) return no("several names at once");
-    auto const& wanted = what.claims.front();
+    auto const& wanted = what.subject;
     if (auto fault = fault_of(*wanted.spec)) return fault;
     constexpr unsigned keys = 3;
     command out{scripts::plain_acquire, keys};
-    out << wanted.name() << mark_ << bar(wanted) << seam::to_string(wanted.id)
+    out << wanted.name() << mark_ << tombstone(wanted) << seam::to_string(wanted.id)
         << wanted.spec->lease.count() << what.not_after.time_since_epoch().count();
-    return ask(std::move(out), [claims = std::move(what.claims)](answer_reader& in) -> seam::reply {
+    return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
-        if (head.word == "granted") {
-            seam::granted all;
-            all.grants.push_back(read_grant(in));
-            return {head.now, std::move(all)};
-        }
+        if (head.word == "granted") return {head.now, seam::granted{read_grant(in)}};
         if (head.word != "refused") unknown_word(head.word);
-        return {head.now, read_refused(in, claims)};
+        return {head.now, read_refused(in, spec.get())};
     });
 }
 
 std::unique_ptr<exchange> plain_layout::apply(seam::settle what) const {
-    auto out = std::make_unique<settle_exchange>(what.claims.size());
-    for (auto const& each : what.claims) {
-        if (auto fault = fault_of(*each.spec)) return fault;
-        command one{scripts::plain_release, 2};
-        one << each.name() << bar(each) << seam::to_string(each.id) << what.keep_for.count()
-            << std::max<std::int64_t>(0, what.tombstone_until.time_since_epoch().count());
-        out->outbox.push_back(std::move(one));
-    }
-    return out;
+    auto const& ended = what.subject;
+    if (auto fault = fault_of(*ended.spec)) return fault;
+    command out{scripts::plain_release, 2};
+    out << ended.name() << tombstone(ended) << seam::to_string(ended.id) << what.keep_for.count()
+        << std::max<std::int64_t>(0, what.tombstone_until.time_since_epoch().count());
+    return ask(std::move(out), read_settled);
 }
 
 std::unique_ptr<exchange> plain_layout::apply(seam::renew what) const {

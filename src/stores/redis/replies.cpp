@@ -61,13 +61,11 @@ void unknown_word(std::string_view word) {
     throw garbled{"a script answered '" + std::string{word.substr(0, 40)} + "'"};
 }
 
-seam::refused read_refused(answer_reader& from, seam::claim_list const& claims) {
+seam::refused read_refused(answer_reader& from, seam::claim_spec const* spec) {
     auto const why = from.text();
     seam::refused out;
     out.blocked_for = read_span(from);
-    out.index = from.number(largest_number);
-    if (!claims.empty() && out.index >= claims.size()) throw garbled{"no such claim was sent"};
-    auto const spec = claims.empty() ? nullptr : claims[out.index].spec;
+    from.skip();
     auto const name = spec == nullptr ? std::string{"it"} : "'" + spec->name + "'";
     if (why == "busy") {
         out.why = seam::refusal::busy;
@@ -95,11 +93,11 @@ seam::refused read_refused(answer_reader& from, seam::claim_list const& claims) 
     return out;
 }
 
-void settle_exchange::on_answer(std::size_t which, answer const& what) {
-    answer_reader in{what};
-    auto const head = head_of(in);
+seam::reply read_settled(answer_reader& from) {
+    auto const head = read_head(from);
     if (head.word != "released" && head.word != "gone") unknown_word(head.word);
-    out_.endings[which] = head.word == "gone" ? seam::ending::gone : seam::ending::released;
+    return {head.now,
+            seam::settled{head.word == "gone" ? seam::ending::gone : seam::ending::released}};
 }
 
 namespace {
@@ -126,7 +124,7 @@ seam::renewal read_renewal(std::string_view word, answer_reader& in) {
 
 renew_exchange::renew_exchange(std::size_t claims, std::vector<group> groups, maker make)
     : groups_{std::move(groups)}, make_{std::move(make)} {
-    out_.items.assign(claims, seam::renewal{.found = seam::renewal::status::waiting});
+    out_.items.assign(claims, seam::renewal{.found = seam::renewal::status::unknown});
     constexpr std::size_t under_way = 256;
     while (made_ < std::min(under_way, groups_.size()))
         make_next();

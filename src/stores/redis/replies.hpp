@@ -43,8 +43,11 @@ struct reply_head {
 /// Throws `garbled`: the script said a word that it does not have.
 [[noreturn]] void unknown_word(std::string_view word);
 
-/// What follows "refused". `claims` are those of the request, in order.
-[[nodiscard]] seam::refused read_refused(answer_reader& from, seam::claim_list const& claims);
+/// What follows "refused". `spec` is what was asked for, where the texts should say so.
+[[nodiscard]] seam::refused read_refused(answer_reader& from, seam::claim_spec const* spec);
+
+/// The answer to a settlement.
+[[nodiscard]] seam::reply read_settled(answer_reader& from);
 
 /// The answer to TIME.
 [[nodiscard]] seam::reply read_server_time(answer_reader& from);
@@ -61,20 +64,7 @@ protected:
     seam::store_time now_{};
 };
 
-/// Ends of claims, one answer for each.
-class settle_exchange final : public several {
-public:
-    explicit settle_exchange(std::size_t claims) { out_.endings.resize(claims); }
-    void on_answer(std::size_t which, answer const& what) override;
-    seam::reply finish() override { return {now_, std::move(out_)}; }
-
-private:
-    seam::settled out_;
-};
-
-/// Renewals, one answer for each group of claims. What fails for one name is known for the others:
-/// the failed ones are reported as waiting, which for a held claim proves nothing and so counts as no
-/// answer.
+/// Renewals, one answer for each group of claims. What fails for one name is known for the others.
 ///
 /// A hundred thousand leases are renewed by thousands at a time: their commands are made as answers
 /// come, so that only some of them take up memory.

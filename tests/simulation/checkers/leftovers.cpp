@@ -23,8 +23,8 @@ public:
     // A cell has its time to live, and a changed limit its day.
     void carried_out(seam::request const& asked, seam::reply const& answer) override {
         if (auto const* const submit = std::get_if<seam::submit>(&asked)) {
-            for (auto const& each : submit->claims)
-                asked_for_.emplace(std::pair{each.spec->name, each.spec->kind}, each.spec);
+            auto const& spec = submit->subject.spec;
+            asked_for_.emplace(std::pair{spec->name, spec->kind}, spec);
         } else if (auto const* const swap = std::get_if<seam::swap>(&asked)) {
             if (std::holds_alternative<seam::swapped>(answer.body)) cells_.insert(swap->key);
         } else if (auto const* const adjust = std::get_if<seam::adjust>(&asked)) {
@@ -62,16 +62,16 @@ private:
         auto const ignore = [](seam::reply const&) {};
         for (auto const& [key, spec] : asked_for_) {
             seam::settle probe;
-            probe.claims.push_back({spec, {seam::client_id{1}, 1}});
+            probe.subject = {spec, {seam::client_id{1}, 1}};
             here().store.receive(nobody, probe, ignore);
         }
         seam::submit last{{}, false, seam::store_time::max()};
         auto const spec =
             std::make_shared<seam::claim_spec const>(seam::claim_spec{.name = "leftovers"});
-        last.claims.push_back({spec, {seam::client_id{1}, 2}});
+        last.subject = {spec, {seam::client_id{1}, 2}};
         here().store.receive(nobody, last, ignore);
         seam::settle end;
-        end.claims = last.claims;
+        end.subject = last.subject;
         here().store.receive(nobody, end, ignore);
     }
 

@@ -22,7 +22,7 @@ public:
     void tick() override {
         auto const& plan = here().plan;
         bool const watching = here().calm || plan.only_deaths();
-        if (!watching || plan.wild_clocks > 0 || !plan.hand_over) return;
+        if (!watching || plan.wild_clocks > 0 || !plan.line) return;
         std::map<std::string, std::pair<seam::claim_id, moment>> open;
         for (auto const& name : names_) {
             auto const* const first = first_of(name);

@@ -16,9 +16,9 @@ public:
 
     void sent(client const&, seam::request const& what) override {
         if (auto const* const settle = std::get_if<seam::settle>(&what))
-            let_go_.insert(settle->claims.front().id);
+            let_go_.insert(settle->subject.id);
         if (auto const* const submit = std::get_if<seam::submit>(&what); submit && submit->queue)
-            refuse_hold(submit->claims.front(), "", true);
+            refuse_hold(submit->subject, "", true);
     }
 
     // Where messages keep their order, nobody who looks at the store sees it either.
@@ -26,7 +26,7 @@ public:
         auto const* const submit = std::get_if<seam::submit>(&asked);
         bool const in_order = here().plan.only_deaths() && !here().plan.reorder;
         if (submit != nullptr && in_order && std::holds_alternative<seam::queued>(answer.body))
-            refuse_hold(submit->claims.front(), " at the store", false);
+            refuse_hold(submit->subject, " at the store", false);
     }
 
 private:

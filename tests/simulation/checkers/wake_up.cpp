@@ -48,7 +48,7 @@ private:
         // When the first in the line goes away during a minimum hold, the next one does not know when that
         // ends: it asks when it next shows that it is alive.
         if (here().plan.about != theme::locks) trips += moment{here().plan.lease_max} / 3;
-        return here().plan.hand_over ? trips : trips + std::chrono::milliseconds{2'500};
+        return here().plan.line ? trips : trips + std::chrono::milliseconds{2'500};
     }
 
     std::map<std::string, moment> idle_;

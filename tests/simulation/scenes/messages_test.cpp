@@ -109,10 +109,10 @@ TEST(messages, a_release_by_a_stranger_does_nothing_and_says_so) {
     scene.run_for(100ms);
     auto const spec = holder.its_habit().terms->spec;
     seam::settle forged;
-    forged.claims.push_back({spec, {seam::client_id{4711}, holder.hold()->claim.number}});
+    forged.subject = {spec, {seam::client_id{4711}, holder.hold()->claim.number}};
     std::optional<seam::ending> said;
     scene.store.receive(std::make_shared<seam::identity const>(), forged, [&](seam::reply answer) {
-        said = std::get<seam::settled>(answer.body).endings.front();
+        said = std::get<seam::settled>(answer.body).how;
     });
     EXPECT_EQ(said, seam::ending::gone);
     EXPECT_EQ(scene.holders(), 1U);

@@ -110,7 +110,7 @@ TEST(synchronizers, several_names_are_not_given_when_one_was_lost_meanwhile) {
     bool slow = true;
     home.net().on_request = [&](seam::request const& what) {
         auto const* const submit = std::get_if<seam::submit>(&what);
-        bool const late = slow && submit != nullptr && submit->claims.front().name() == "y";
+        bool const late = slow && submit != nullptr && submit->subject.name() == "y";
         if (late) slow = false;
         return link::script{.lose_request = is<seam::renew>(what) && scene.time.now() < 2s,
                             .delay_request = late ? moment{2s} : moment{0}};

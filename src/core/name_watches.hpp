@@ -1,0 +1,57 @@
+// The watches of those who wait for a name at a store without a line.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+namespace holdfast::core {
+
+/// A store without a line tells nobody that it is his turn; it may tell those who watch a name that it
+/// has changed. One watch for each name, from its first waiter to its last.
+///
+/// Thread-safety: none; it belongs to the engine.
+class name_watches {
+public:
+    /// One more claim waits for the name. True when the store must be asked to watch it.
+    [[nodiscard]] bool add(std::string const& name) {
+        auto& found = watches_[name];
+        ++found.claims;
+        return !std::exchange(found.asked, true);
+    }
+
+    /// A claim waits no more. `more_to_come`: others of this client are about to wait for the same name.
+    /// True when the store must be asked to end the watch.
+    [[nodiscard]] bool remove(std::string const& name, bool more_to_come) {
+        auto const found = watches_.find(name);
+        if (found == watches_.end() || --found->second.claims > 0 || more_to_come) return false;
+        bool const asked = found->second.asked;
+        watches_.erase(found);
+        return asked;
+    }
+
+    /// The connection was lost, and the watches with it: whoever tries next asks again.
+    void on_disconnection() noexcept {
+        for (auto& [name, known] : watches_)
+            known.asked = false;
+    }
+    /// Whether the store must be asked again to watch a name on which a claim waits already.
+    [[nodiscard]] bool ask_again(std::string const& name) {
+        auto const found = watches_.find(name);
+        return found != watches_.end() && !std::exchange(found->second.asked, true);
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return watches_.size(); }
+
+private:
+    struct watch {
+        int claims{0};
+        bool asked{false};
+    };
+
+    boost::unordered_flat_map<std::string, watch> watches_;
+};
+
+}  // namespace holdfast::core
