@@ -12,20 +12,24 @@
 
 namespace holdfast::base {
 
-alarm::alarm()
-    : timer_{::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)},
-      bell_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
-    if (timer_ >= 0 && bell_ >= 0) return;
-    std::system_error const why{errno, std::generic_category(), "cannot make a timer"};
-    if (timer_ >= 0) ::close(timer_);
-    if (bell_ >= 0) ::close(bell_);
-    throw why;
+namespace {
+
+int checked(int descriptor) {
+    if (descriptor < 0)
+        throw std::system_error{errno, std::generic_category(), "cannot make a timer"};
+    return descriptor;
 }
 
-alarm::~alarm() {
-    ::close(timer_);
-    ::close(bell_);
+void drain(int source) noexcept {
+    std::uint64_t ignored = 0;
+    [[maybe_unused]] auto const got = ::read(source, &ignored, sizeof ignored);
 }
+
+}  // namespace
+
+alarm::alarm()
+    : timer_{checked(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK))},
+      ring_{checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))} {}
 
 void alarm::set(instant when) noexcept {
     itimerspec at{};  // zero disarms the timer
@@ -36,21 +40,22 @@ void alarm::set(instant when) noexcept {
         at.it_value.tv_sec = seconds.count();
         at.it_value.tv_nsec = (span - seconds).count();
     }
-    ::timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
+    ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &at, nullptr);
 }
 
 void alarm::wait() noexcept {
-    pollfd fds[] = {{bell_, POLLIN, 0}, {timer_, POLLIN, 0}};
-    while (::poll(fds, 2, -1) < 0 && errno == EINTR) {}
-    std::uint64_t count = 0;
-    [[maybe_unused]] ::ssize_t got = 0;
-    for (auto const& each : fds)
-        if (each.revents != 0) got = ::read(each.fd, &count, sizeof count);
+    pollfd both[] = {{ring_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
+    while (::poll(both, 2, -1) < 0 && errno == EINTR) {}
+    for (auto const& each : both)
+        if (each.revents != 0) drain(each.fd);
 }
 
 void alarm::ring() noexcept {
-    std::uint64_t const one = 1;
-    [[maybe_unused]] auto const written = ::write(bell_, &one, sizeof one);
+    constexpr std::uint64_t one = 1;
+    [[maybe_unused]] auto const written = ::write(ring_.get(), &one, sizeof one);
 }
+
+void alarm::take_timer() noexcept { drain(timer_.get()); }
+void alarm::take_ring() noexcept { drain(ring_.get()); }
 
 }  // namespace holdfast::base

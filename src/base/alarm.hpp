@@ -1,20 +1,23 @@
-// A place to sleep until a moment of CLOCK_BOOTTIME, or until somebody rings.
+// A timer of CLOCK_BOOTTIME and a ring, in two descriptors.
 #pragma once
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::base {
 
-/// A condition variable's timed wait counts CLOCK_MONOTONIC, which stands still while the machine
-/// sleeps; a deadline does not. Hence a timer descriptor.
+/// A place to sleep until a moment, or until somebody rings. A condition variable's timed wait counts
+/// CLOCK_MONOTONIC, which stands still while the machine sleeps, and so do the time-outs of poll(2) and
+/// epoll(7); a deadline does not. Hence a timer descriptor.
+///
+/// The one timer and the one wake-up of the project. It is here and not in `net`, whose poller waits for both
+/// of its descriptors among others, because the runtime and the memory store sleep without any of those.
 ///
 /// Thread-safety: `ring` and `set` from any thread at any time; `wait` by one thread at a time.
 class alarm {
 public:
+    /// Throws std::system_error.
     alarm();
-    ~alarm();
-    alarm(alarm const&) = delete;
-    alarm& operator=(alarm const&) = delete;
 
     /// Returns at the moment that was set last, at once when it has passed and nobody was woken by
     /// it yet, or when `ring` was called since the last return, whichever is first.
@@ -27,9 +30,16 @@ public:
     void set(instant when) noexcept;
     void ring() noexcept;
 
+    /// For whoever waits for these among others: readable from the moment that was set until
+    /// `take_timer`, and from a ring until `take_ring`.
+    [[nodiscard]] int timer_descriptor() const noexcept { return timer_.get(); }
+    [[nodiscard]] int ring_descriptor() const noexcept { return ring_.get(); }
+    void take_timer() noexcept;
+    void take_ring() noexcept;
+
 private:
-    int timer_;
-    int bell_;
+    descriptor timer_;
+    descriptor ring_;
 };
 
 }  // namespace holdfast::base

@@ -29,29 +29,29 @@ std::string refused(std::string const& text) {
 TEST(redis_settings, hosts) {
     auto const it =
         parse("redis://me:s3cret@db.example:7000/3?timeout=500ms&prefix=app:&replicas=2");
-    EXPECT_EQ(it.host, "db.example");
-    EXPECT_EQ(it.port, 7000);
+    EXPECT_EQ(it.server.host, "db.example");
+    EXPECT_EQ(it.server.port, 7000);
     EXPECT_EQ(it.user, "me");
     EXPECT_EQ(it.password, "s3cret");
     EXPECT_EQ(it.database, 3U);
     EXPECT_EQ(it.timeout, std::chrono::milliseconds{500});
     EXPECT_EQ(it.prefix, "app:");
     EXPECT_EQ(it.replicas, 2U);
-    EXPECT_FALSE(it.tls.on);
+    EXPECT_FALSE(it.server.tls.on);
     EXPECT_EQ(it.shown(), "redis://db.example:7000");
-    EXPECT_EQ(parse("redis://h").port, 6379);
+    EXPECT_EQ(parse("redis://h").server.port, 6379);
     EXPECT_EQ(parse("rediss://[::1]").shown(), "rediss://[::1]:6379");
     EXPECT_EQ(parse("redis://h/").database, 0U);
 }
 
 TEST(redis_settings, sockets) {
-    EXPECT_EQ(parse("redis+unix:/run/redis.sock?db=2").socket_path, "/run/redis.sock");
-    EXPECT_EQ(parse("redis+unix:///run/redis.sock").socket_path, "/run/redis.sock");
+    EXPECT_EQ(parse("redis+unix:/run/redis.sock?db=2").server.socket_path, "/run/redis.sock");
+    EXPECT_EQ(parse("redis+unix:///run/redis.sock").server.socket_path, "/run/redis.sock");
     EXPECT_EQ(parse("redis+unix:/s?db=2").database, 2U);
     auto const it = parse("redis+unix://me:s3cret@/run/redis.sock");
     EXPECT_EQ(it.user, "me");
     EXPECT_EQ(it.password, "s3cret");
-    EXPECT_TRUE(parse("redis+unix:relative").socket_path.ends_with("/relative"));
+    EXPECT_TRUE(parse("redis+unix:relative").server.socket_path.ends_with("/relative"));
     EXPECT_NE(refused("redis+unix:").find("path"), std::string::npos);
     EXPECT_NE(refused("redis+unix://host/x").find("this machine"), std::string::npos);
     EXPECT_NE(refused("redis+unix:/" + std::string(200, 'x')).find("107"), std::string::npos);
@@ -59,10 +59,10 @@ TEST(redis_settings, sockets) {
 
 TEST(redis_settings, tls) {
     auto const it = parse("rediss://h?ca=/c&cert=/a&key=/b&servername=n");
-    EXPECT_TRUE(it.tls.on);
-    EXPECT_EQ(it.tls.authorities, "/c");
-    EXPECT_EQ(it.tls.server_name, "n");
-    EXPECT_TRUE(parse("rediss://h?insecure=1").tls.insecure);
+    EXPECT_TRUE(it.server.tls.on);
+    EXPECT_EQ(it.server.tls.authorities, "/c");
+    EXPECT_EQ(it.server.tls.server_name, "n");
+    EXPECT_TRUE(parse("rediss://h?insecure=1").server.tls.insecure);
     EXPECT_NE(refused("redis://h?ca=/c").find("rediss:"), std::string::npos);
     EXPECT_NE(refused("rediss://h?cert=/c").find("'key'"), std::string::npos);
     EXPECT_NE(refused("rediss://h?ca=/c&insecure=1").find("contradict"), std::string::npos);

@@ -7,11 +7,11 @@
 
 namespace holdfast::stores::file {
 
-file_access::file_access(settings wanted, seam::identity self, log_function log, lookout& wakes)
+file_access::file_access(settings wanted, seam::identity self, log_function log, file_poller& wakes)
     : settings_{std::move(wanted)},
       self_{std::make_shared<seam::identity>(std::move(self))},
       log_{std::move(log)},
-      lookout_{wakes},
+      poller_{wakes},
       random_{base::entropy()} {}
 
 base::instant file_access::give_up_time(seam::request const& what) const noexcept {
@@ -54,7 +54,7 @@ std::optional<seam::reply> file_access::handle(seam::request const& what, base::
 void file_access::unlock(std::unique_lock<std::mutex>& guard) noexcept {
     auto const words = std::exchange(words_, {});
     guard.unlock();
-    if (wanted_.exchange(false)) lookout_.call();
+    if (wanted_.exchange(false)) poller_.wake();
     for (auto const& [level, text] : words)
         log_(level, text);
 }
@@ -148,7 +148,7 @@ void file_access::tell(std::vector<seam::notice> own) {
         std::lock_guard const guard{inbox_mutex_};
         std::ranges::move(own, std::back_inserter(inbox_));
     }
-    lookout_.call();
+    poller_.wake();
 }
 
 std::vector<seam::notice> file_access::take() {
@@ -187,7 +187,7 @@ void file_access::observe_name(seam::claim_spec const& spec) {
 }
 
 void file_access::observe_client(seam::identity const& who) {
-    if (who.pid > 0 && who.pid != self_->pid) lookout_.watch(who.id, who.pid);
+    if (who.pid > 0 && who.pid != self_->pid) poller_.watch(who.id, who.pid);
 }
 
 void file_access::remember(seam::request const& what, seam::reply_body const& answer) {
@@ -216,7 +216,7 @@ void file_access::remember(seam::request const& what, seam::reply_body const& an
     }
     if (next_look() == base::never) {
         plan_look(base::boot_clock::now());
-        lookout_.call();  // whoever drives does not know yet that there is something to look after
+        poller_.wake();  // whoever drives does not know yet that there is something to look after
     }
 }
 

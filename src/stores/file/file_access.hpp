@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "stores/file/file_poller.hpp"
 #include "stores/file/forks.hpp"
-#include "stores/file/lookout.hpp"
 #include "stores/file/open_file.hpp"
 #include "stores/lease/rules.hpp"
 
@@ -25,7 +25,7 @@ class file_access final : forks::party {
 public:
     using log_function = std::function<void(log_level, std::string)>;
 
-    file_access(settings wanted, seam::identity self, log_function log, lookout& wakes);
+    file_access(settings wanted, seam::identity self, log_function log, file_poller& wakes);
     ~file_access();
 
     /// When a request that is sent now fails because the file is locked.
@@ -45,9 +45,9 @@ public:
         return base::instant{std::chrono::nanoseconds{next_look_.load()}};
     }
 
-    /// Follows up what the lookout reported: reads our notices, ends the claims of the dead. Takes
-    /// little time; false when another thread is busy with the file, which will call the lookout.
-    [[nodiscard]] bool look(lookout::news const& news) noexcept;
+    /// Follows up what the poller reported: reads our notices, ends the claims of the dead. Takes
+    /// little time; false when another thread is busy with the file, which will wake the poller.
+    [[nodiscard]] bool look(file_poller::news const& news) noexcept;
 
     /// Ends our claims, takes our row away and closes the file. Nothing works afterwards.
     void leave() noexcept;
@@ -84,7 +84,7 @@ private:
     [[nodiscard]] std::vector<seam::client_id> dead_in_view();
     void tend(base::instant now, bool tick, std::vector<seam::client_id> const& suspects);
     void sweep(lease::rules& rules, seam::store_time now);
-    void follow_up(lookout::news const& news);
+    void follow_up(file_poller::news const& news);
     void plan_look(base::instant now);
     [[nodiscard]] bool busy();
 
@@ -98,7 +98,7 @@ private:
     settings const settings_;
     std::shared_ptr<seam::identity const> const self_;
     log_function const log_;
-    lookout& lookout_;
+    file_poller& poller_;
     std::atomic<bool> wanted_{false};  ///< a driver found the lock taken
     std::atomic<bool> abandoned_{false};
     std::atomic<base::boot_clock::rep> next_look_{base::never.time_since_epoch().count()};

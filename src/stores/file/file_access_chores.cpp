@@ -24,7 +24,7 @@ constexpr std::int64_t batch = 256;  // so that no transaction keeps the file lo
 
 }  // namespace
 
-bool file_access::look(lookout::news const& news) noexcept {
+bool file_access::look(file_poller::news const& news) noexcept {
     std::unique_lock guard{mutex_, std::try_to_lock};
     if (!guard) {
         // The owner of the lock asks for this flag after it unlocked. Had it unlocked before the
@@ -45,7 +45,7 @@ bool file_access::look(lookout::news const& news) noexcept {
     return true;
 }
 
-void file_access::follow_up(lookout::news const& news) {
+void file_access::follow_up(file_poller::news const& news) {
     auto& file = *open_;
     auto const now = base::boot_clock::now();
     bool const tick = now >= next_look();
@@ -55,7 +55,7 @@ void file_access::follow_up(lookout::news const& news) {
     if (news.rung || tick) require_in_place(file);
     if (news.rung || tick) tell(file.mail.fetch(self_->id));
     for (auto const client : news.exited)
-        lookout_.forget(client);
+        poller_.forget(client);
     if (tick || !news.exited.empty()) tend(now, tick, news.exited);
 }
 
@@ -92,7 +92,7 @@ void file_access::tend(base::instant now, bool tick, std::vector<seam::client_id
 // Outside of a transaction that may write this is only a guess, but it costs no more than reading,
 // and hardly ever is there anybody to write about.
 std::vector<seam::client_id> file_access::dead_in_view() {
-    constexpr std::size_t most_watched = 32;  // leaves the lookout room for those in our way
+    constexpr std::size_t most_watched = 32;  // leaves the poller room for those in our way
     auto& file = *open_;
     std::vector<seam::client_id> holders;
     {

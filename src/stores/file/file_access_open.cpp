@@ -66,7 +66,7 @@ void file_access::join(open_file& file, base::instant patience) {
     voided_ = false;
     for (auto const slot : rings)
         file.fifos.ring(slot);
-    if (heard) lookout_.listen(file.fifos.own());
+    if (heard) file.listening = poller_.listen(file.fifos.own());
     if (!heard && !deaf_)
         say(log_level::warning, "the store file '" + settings_.path +
                                     "' lies on a file system without FIFOs; waiters look for "

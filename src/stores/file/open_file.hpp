@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "net/poller.hpp"
 #include "stores/file/clients.hpp"
 #include "stores/file/database.hpp"
 #include "stores/file/file_ledger.hpp"
@@ -45,6 +46,7 @@ public:
     file_ledger ledger;
     mailbox mail;
     wake_fifo fifos;
+    net::poller::registration listening;  ///< of our own FIFO, and ends before it
 
 private:
     struct inode {

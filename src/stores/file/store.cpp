@@ -6,7 +6,7 @@
 
 #include "stores/file/backlog.hpp"
 #include "stores/file/file_access.hpp"
-#include "stores/file/lookout.hpp"
+#include "stores/file/file_poller.hpp"
 #include "stores/file/settings.hpp"
 
 namespace holdfast::stores::file {
@@ -22,7 +22,7 @@ public:
     explicit store(seam::store_context context)
         : sink_{context.sink},
           space_{settings::parse(context.url), std::move(context.self), std::move(context.log),
-                 lookout_} {}
+                 poller_} {}
 
     // Answers on the calling thread, but only after other writers and perhaps the disk.
     seam::capabilities abilities() const override { return {.instant = false}; }
@@ -38,7 +38,7 @@ public:
         if (space_.abandoned() || backlog_->empty())
             if (auto answer = try_now(what, give_up, give_up)) return answer;
         backlog_->add({id, std::move(what), give_up});
-        lookout_.call();
+        poller_.wake();
         return std::nullopt;
     }
 
@@ -47,15 +47,15 @@ public:
         do {
             if (deliver()) return;
             if (!owing())
-                merge(lookout_.wait(backlog_->empty() ? std::min(until, space_.next_look())
-                                                      : base::boot_clock::now()));
+                merge(poller_.wait(backlog_->empty() ? std::min(until, space_.next_look())
+                                                     : base::boot_clock::now()));
             bool const replied = work_off(until);
             if (owing() || base::boot_clock::now() >= space_.next_look()) {
                 if (space_.look(owed_)) {
                     owed_ = {};
                 } else {
-                    // Another thread is in a transaction; it calls the lookout when it is done.
-                    merge(lookout_.wait(until));
+                    // Another thread is in a transaction; it wakes the poller when it is done.
+                    merge(poller_.wait(until));
                 }
             }
             if (deliver() || replied) return;
@@ -65,7 +65,7 @@ public:
     void interrupt() noexcept override {
         if (space_.abandoned()) return;  // the parent's driver would be called
         interrupted_ = true;
-        lookout_.call();
+        poller_.wake();
     }
 
     void shut() noexcept override {
@@ -105,17 +105,17 @@ private:
 
     [[nodiscard]] bool owing() const noexcept { return owed_.rung || !owed_.exited.empty(); }
 
-    void merge(lookout::news news) {
+    void merge(file_poller::news news) {
         owed_.rung = owed_.rung || news.rung;
         owed_.exited.insert(owed_.exited.end(), news.exited.begin(), news.exited.end());
     }
 
     seam::event_sink& sink_;
-    lookout lookout_;
+    file_poller poller_;
     file_access space_;
     std::unique_ptr<backlog> backlog_ = std::make_unique<backlog>();
     std::atomic<bool> interrupted_{false};
-    lookout::news owed_;  ///< reported, but not yet followed up; the driver's
+    file_poller::news owed_;  ///< reported, but not yet followed up; the driver's
 };
 
 std::unique_ptr<seam::store> make(seam::store_context context) {

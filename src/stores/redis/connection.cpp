@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/stream.hpp"
 #include "stores/redis/fault.hpp"
-#include "stores/redis/transport.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -28,11 +28,12 @@ constexpr int short_pauses = 16;
 }  // namespace
 
 connection::connection(std::shared_ptr<settings const> to, std::string name, watcher& of,
-                       std::function<void()> wake, std::uint64_t seed)
+                       net::poller& events, net::poller::tag about, std::uint64_t seed)
     : to_{std::move(to)},
       name_{std::move(name)},
       watcher_{of},
-      wake_{std::move(wake)},
+      events_{events},
+      about_{about},
       random_{seed} {}
 
 connection::~connection() = default;
@@ -61,13 +62,13 @@ void connection::put(question what, base::instant now) {
 
 // After a pause of this process the answer may have come, and nobody has read it yet.
 bool connection::seems_dead(base::instant now) const noexcept {
-    return at_ == phase::ready && heard_ && now >= silent_from_ && !transport_->is_readable();
+    return at_ == phase::ready && heard_ && now >= silent_from_ && !stream_->is_readable();
 }
 
 void connection::flush(base::instant now) {
-    if (out_.empty() || transport_ == nullptr || !transport_->is_open()) return;
+    if (out_.empty() || stream_ == nullptr || !stream_->is_open()) return;
     guarded(now, [&] {
-        written_ += transport_->write(std::string_view{out_}.substr(written_));
+        written_ += stream_->write(std::string_view{out_}.substr(written_));
         if (written_ < out_.size()) return;
         out_.clear();
         written_ = 0;
@@ -81,9 +82,9 @@ void connection::dial(base::instant now) {
     dialled_ = now;
     connect_by_ = now + to_->timeout;
     guarded(now, [&] {
-        transport_ = std::make_unique<transport>(*to_, wake_);
-        transport_->advance();
-        if (transport_->is_open()) greet(now);
+        stream_ = std::make_unique<net::stream>(events_, about_, to_->server);
+        stream_->advance();
+        if (stream_->is_open()) greet(now);
     });
 }
 
@@ -127,11 +128,11 @@ void connection::become_ready(base::instant now) {
 // --- answers -----------------------------------------------------------------------------------
 
 void connection::on_ready(base::instant now) {
-    if (transport_ == nullptr) return;
+    if (stream_ == nullptr) return;
     guarded(now, [&] {
         if (at_ == phase::dialling) {
-            transport_->advance();
-            if (transport_->is_open()) greet(now);
+            stream_->advance();
+            if (stream_->is_open()) greet(now);
             return;
         }
         receive(now);
@@ -144,15 +145,14 @@ void connection::receive(base::instant now) {
     buffer_.resize(read_size);
     more_ = false;
     for (;;) {
-        auto const got = transport_->read(buffer_);
+        auto const got = stream_->read(buffer_);
         if (got == 0) return;
         heard_ = true;
         silent_from_ = base::never;
         parser_->feed({buffer_.data(), got});
         while (parser_->next(answer_))
             take(answer_, now);
-        // What TLS has read ahead is not seen by poll, so it is read to its end.
-        if (got < buffer_.size() && !to_->tls.on) return;
+        if (got < buffer_.size() && !stream_->reads_ahead()) return;
         if (base::boot_clock::now() - now < longest_turn) continue;
         more_ = true;
         return;
@@ -207,7 +207,7 @@ template <class Step>
 void connection::guarded(base::instant now, Step step) {
     try {
         step();
-    } catch (broken const& why) {
+    } catch (net::broken const& why) {
         cut(unreachable(why.what(), *to_), now);
     } catch (unwelcome const& why) {
         cut(why.why, now);
@@ -221,7 +221,7 @@ void connection::guarded(base::instant now, Step step) {
 
 void connection::cut(base::error const& why, base::instant now) {
     bool const was_ready = std::exchange(at_, phase::idle) == phase::ready;
-    transport_.reset();
+    stream_.reset();
     out_.clear();
     written_ = 0;
     greetings_ = 0;
@@ -248,7 +248,7 @@ void connection::cut(base::error const& why, base::instant now) {
 }
 
 void connection::abandon() noexcept {
-    if (transport_ != nullptr) transport_->abandon();
+    if (stream_ != nullptr) stream_->abandon();
 }
 
 // --- time --------------------------------------------------------------------------------------
@@ -291,11 +291,6 @@ void connection::expire(base::instant now) {
         first.from->on_cut(first.which,
                            last_error_ ? *last_error_ : unreachable("no connection in time", *to_));
     }
-}
-
-watched_socket connection::socket() const noexcept {
-    if (transport_ == nullptr) return {};
-    return {transport_->descriptor(), transport_->interest(), transport_->serial()};
 }
 
 }  // namespace holdfast::stores::redis

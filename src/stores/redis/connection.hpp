@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,14 +14,16 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "net/poller.hpp"
 #include "stores/redis/answer.hpp"
 #include "stores/redis/command.hpp"
-#include "stores/redis/lookout.hpp"
 #include "stores/redis/settings.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::net {
+class stream;
+}
 
-class transport;
+namespace holdfast::stores::redis {
 
 /// The server does not let us do what we are here for.
 struct unwelcome {
@@ -63,9 +64,9 @@ public:
         ~watcher() = default;
     };
 
-    /// `wake` is called from any thread when `tend` should be called soon.
+    /// The poller reports `about` when `on_ready` should be called, and wakes when `tend` should.
     connection(std::shared_ptr<settings const> to, std::string name, watcher& of,
-               std::function<void()> wake, std::uint64_t seed);
+               net::poller& events, net::poller::tag about, std::uint64_t seed);
     ~connection();
     connection(connection const&) = delete;
     connection& operator=(connection const&) = delete;
@@ -99,10 +100,9 @@ public:
     void tend(base::instant now);
     [[nodiscard]] base::instant next_due() const noexcept;
 
-    /// After a wait: the descriptor may be ready.
+    /// After a wait: the socket may be ready.
     void on_ready(base::instant now);
-    [[nodiscard]] watched_socket socket() const noexcept;
-    /// There is more to read, which no wait for the socket may see: call `on_ready` again soon.
+    /// There is more to read, which the poller may not see: call `on_ready` again soon.
     [[nodiscard]] bool has_more() const noexcept { return more_; }
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
@@ -143,7 +143,8 @@ private:
     std::shared_ptr<settings const> to_;
     std::string name_;  ///< that the server shows for it
     watcher& watcher_;
-    std::function<void()> wake_;
+    net::poller& events_;
+    net::poller::tag const about_;
     base::random random_;
 
     phase at_{phase::idle};
@@ -158,7 +159,7 @@ private:
     base::instant silent_from_{base::never};  ///< from then on its silence is too long
     std::optional<base::error> last_error_;
 
-    std::unique_ptr<transport> transport_;
+    std::unique_ptr<net::stream> stream_;
     std::unique_ptr<answer_parser> parser_;
     answer answer_;
     std::vector<char> buffer_;

@@ -15,12 +15,14 @@ enum step : std::size_t { written, counted };
 }  // namespace
 
 replication::replication(std::shared_ptr<settings const> to, std::string name, std::string key,
-                         std::function<void(news)> release, std::function<void()> wake,
-                         std::uint64_t seed)
-    : to_{to},
-      key_{std::move(key)},
-      release_{std::move(release)},
-      line_{std::move(to), std::move(name), *this, std::move(wake), seed} {}
+                         std::function<void(news)> release, net::poller& events,
+                         net::poller::tag about, std::uint64_t seed)
+    : to_{to}, key_{std::move(key)}, release_{std::move(release)}, line_{std::move(to),
+                                                                         std::move(name),
+                                                                         *this,
+                                                                         events,
+                                                                         about,
+                                                                         seed} {}
 
 bool replication::concerns(seam::reply const& what) {
     if (auto const* const renewed = std::get_if<seam::renewed>(&what.body))

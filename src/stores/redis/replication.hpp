@@ -32,7 +32,8 @@ public:
 
     /// `release` is called with what may be told now.
     replication(std::shared_ptr<settings const> to, std::string name, std::string key,
-                std::function<void(news)> release, std::function<void()> wake, std::uint64_t seed);
+                std::function<void(news)> release, net::poller& events, net::poller::tag about,
+                std::uint64_t seed);
 
     /// Whether a reply tells of something that must not be lost.
     [[nodiscard]] static bool concerns(seam::reply const& what);

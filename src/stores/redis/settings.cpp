@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "net/address.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -87,12 +88,11 @@ void parse_socket(settings& out, base::url const& url) {
     if (url.path.empty())
         bad("a redis+unix store needs the path of a socket, such as redis+unix:/run/redis.sock");
     std::error_code trouble;
-    out.socket_path = std::filesystem::absolute(url.path, trouble).string();
+    out.server.socket_path = std::filesystem::absolute(url.path, trouble).string();
     if (trouble) bad("'" + url.path + "' cannot be made absolute: " + trouble.message());
-    constexpr std::size_t longest_path = 107;  // of sockaddr_un, with its end
-    if (out.socket_path.size() > longest_path)
-        bad("the path of a UNIX socket has at most " + std::to_string(longest_path) + " bytes: '" +
-            out.socket_path + "'");
+    if (out.server.socket_path.size() > net::longest_socket_path)
+        bad("the path of a UNIX socket has at most " + std::to_string(net::longest_socket_path) +
+            " bytes: '" + out.server.socket_path + "'");
     out.database = number_option(url, "db", INT32_MAX);
     if (auto const user = text_option(url, "user"); !user.empty()) out.user = user;
 }
@@ -105,33 +105,34 @@ void parse_host(settings& out, base::url const& url) {
             bad("the option '" + std::string{key} +
                 "' is for redis+unix: only; with a host write " + url.scheme +
                 "://user:password@host/db");
-    out.host = url.hosts.front().host;
-    if (url.hosts.front().port != 0) out.port = url.hosts.front().port;
+    out.server.host = url.hosts.front().host;
+    if (url.hosts.front().port != 0) out.server.port = url.hosts.front().port;
     out.database = parse_database(url.path);
 }
 
 void parse_tls(settings& out, base::url const& url) {
-    out.tls.on = url.scheme == "rediss";
+    out.server.tls.on = url.scheme == "rediss";
     for (auto const key : tls_options)
-        if (!out.tls.on && url.options.contains(key))
+        if (!out.server.tls.on && url.options.contains(key))
             bad("the option '" + std::string{key} + "' of the store URL is for rediss: only");
-    out.tls.authorities = text_option(url, "ca");
-    out.tls.certificate = text_option(url, "cert");
-    out.tls.key = text_option(url, "key");
-    out.tls.server_name = text_option(url, "servername");
-    out.tls.insecure = url.flag_option("insecure", false);
-    if (out.tls.certificate.empty() != out.tls.key.empty())
+    out.server.tls.authorities = text_option(url, "ca");
+    out.server.tls.certificate = text_option(url, "cert");
+    out.server.tls.key = text_option(url, "key");
+    out.server.tls.server_name = text_option(url, "servername");
+    out.server.tls.insecure = url.flag_option("insecure", false);
+    if (out.server.tls.certificate.empty() != out.server.tls.key.empty())
         bad("the options 'cert' and 'key' of the store URL belong together");
-    if (out.tls.insecure && !out.tls.authorities.empty())
+    if (out.server.tls.insecure && !out.server.tls.authorities.empty())
         bad("the options 'ca' and 'insecure' of the store URL contradict each other");
 }
 
 }  // namespace
 
 std::string settings::shown() const {
-    if (host.empty()) return "redis+unix:" + socket_path;
-    auto const name = host.find(':') == std::string::npos ? host : "[" + host + "]";
-    return (tls.on ? "rediss://" : "redis://") + name + ":" + std::to_string(port);
+    if (server.host.empty()) return "redis+unix:" + server.socket_path;
+    auto const name =
+        server.host.find(':') == std::string::npos ? server.host : "[" + server.host + "]";
+    return (server.tls.on ? "rediss://" : "redis://") + name + ":" + std::to_string(server.port);
 }
 
 std::string settings::without_password(std::string_view words) const {

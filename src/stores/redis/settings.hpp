@@ -7,27 +7,15 @@
 #include <string_view>
 
 #include "base/url.hpp"
+#include "net/endpoint.hpp"
 
 namespace holdfast::stores::redis {
-
-/// How a TLS connection proves who is who.
-struct tls_settings {
-    bool on{false};
-    std::string authorities;  ///< a file of certificates to trust; the system's when empty
-    std::string certificate;  ///< of this client, with its key
-    std::string key;
-    std::string server_name;  ///< that the server's certificate must have; the host when empty
-    bool insecure{false};     ///< takes any certificate
-};
 
 /// Which keys and scripts the locks live in.
 enum class layout_name { native, plain };
 
 struct settings {
-    std::string host;  ///< empty for a UNIX socket
-    std::uint16_t port{6379};
-    std::string socket_path;  ///< absolute
-    tls_settings tls;
+    net::endpoint server{.port = 6379};
     std::string user;
     std::string password;
     std::uint32_t database{0};

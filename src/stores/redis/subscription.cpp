@@ -14,12 +14,11 @@ constexpr std::chrono::seconds ping_every{5};
 }  // namespace
 
 subscription::subscription(std::shared_ptr<settings const> to, std::string name,
-                           std::string channel, listener& of, std::function<void()> wake,
-                           std::uint64_t seed)
-    : to_{to},
-      channel_{std::move(channel)},
-      listener_{of},
-      line_{std::move(to), std::move(name), *this, std::move(wake), seed} {}
+                           std::string channel, listener& of, net::poller& events,
+                           net::poller::tag about, std::uint64_t seed)
+    : to_{to}, channel_{std::move(channel)}, listener_{of}, line_{std::move(to), std::move(name),
+                                                                  *this,         events,
+                                                                  about,         seed} {}
 
 void subscription::tend(base::instant now) {
     now_ = now;

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,7 +29,7 @@ public:
     };
 
     subscription(std::shared_ptr<settings const> to, std::string name, std::string channel,
-                 listener& of, std::function<void()> wake, std::uint64_t seed);
+                 listener& of, net::poller& events, net::poller::tag about, std::uint64_t seed);
 
     void start() noexcept { line_.keep(); }
 

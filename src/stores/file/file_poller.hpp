@@ -1,24 +1,21 @@
-// What a driver waits for: time, rings of the FIFO, the ends of processes, and being called.
+// What a driver waits for: time, rings of the FIFO, the ends of processes, and being woken.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
+#include "net/poller.hpp"
 #include "seam/claim.hpp"
 
 namespace holdfast::stores::file {
 
-/// Thread-safety: `wait` by one thread at a time; `call` from any thread; the rest under the lock of
+/// Thread-safety: `wait` by one thread at a time; `wake` from any thread; the rest under the lock of
 /// its owner, also while a thread waits.
-class lookout {
+class file_poller {
 public:
-    /// Throws std::system_error.
-    lookout();
-
     /// What ended a wait. Any of it may be a false alarm.
     struct news {
         bool rung{false};
@@ -29,10 +26,10 @@ public:
     [[nodiscard]] news wait(base::instant until);
 
     /// Ends the present or the next wait.
-    void call() noexcept;
+    void wake() noexcept { poller_.wake(); }
 
-    /// Reports rings of this descriptor from now on, until it is closed.
-    void listen(int wake_fifo);
+    /// Reports rings of this descriptor as long as the result lives. Throws std::system_error.
+    [[nodiscard]] net::poller::registration listen(int wake_fifo);
 
     /// Reports once when the process ends. A process id may be another's by now, or of another
     /// namespace: the report proves nothing. False when there is no such process.
@@ -43,11 +40,10 @@ private:
     struct process {
         seam::client_id client;
         base::descriptor handle;
+        net::poller::registration registration;  ///< ends before the handle
     };
 
-    base::descriptor events_;
-    base::descriptor timer_;
-    base::descriptor called_;
+    net::poller poller_;
     std::deque<process> processes_;  ///< the oldest first
 };
 

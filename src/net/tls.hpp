@@ -1,4 +1,4 @@
-// TLS over a non-blocking socket. The only file that sees OpenSSL is tls.cpp.
+// TLS over a non-blocking socket. The only file that sees OpenSSL's is tls.cpp.
 #pragma once
 
 #include <memory>
@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "stores/redis/settings.hpp"
+#include "net/endpoint.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::net {
 
 /// What a step on a stream came to.
 struct stream_step {
@@ -37,4 +37,4 @@ private:
     std::unique_ptr<state> state_;
 };
 
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::net

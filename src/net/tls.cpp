@@ -1,4 +1,4 @@
-#include "stores/redis/tls.hpp"
+#include "net/tls.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-namespace holdfast::stores::redis {
+namespace holdfast::net {
 
 namespace {
 
@@ -143,6 +143,7 @@ struct tls_session::state {
         return out;
     }
 
+    // The options are named alike in the URLs of all stores.
     std::string failure() {
         auto const verdict = ::SSL_get_verify_result(session.get());
         if (verdict != X509_V_OK) {
@@ -151,7 +152,7 @@ struct tls_session::state {
                    ::X509_verify_cert_error_string(verdict) +
                    "; see the options 'ca' and 'servername' of the store URL";
         }
-        return "TLS failed: " + last_words() + "; is it a server for rediss:?";
+        return "TLS failed: " + last_words() + "; does the server expect TLS on this port?";
     }
 };
 
@@ -204,4 +205,4 @@ stream_step tls_session::write(std::string_view bytes) {
     return state_->judge(::SSL_write(state_->session.get(), bytes.data(), most));
 }
 
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::net

@@ -1,24 +1,36 @@
-#include "stores/redis/resolver.hpp"
+#include "net/resolver.hpp"
 
 #include <csignal>
 #include <cstring>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include <netdb.h>
 
-namespace holdfast::stores::redis {
+#include "base/mutex.hpp"
 
+namespace holdfast::net {
+
+/// What is asked never changes after the thread was started.
 struct resolver::question {
     std::string host;
     std::string port;
-    std::mutex mutex;                // guards what follows
-    std::function<void()> answered;  ///< empty when nobody wants to know any more
-    bool done{false};
-    std::string why;
-    std::vector<address> found;
+
+    base::mutex mutex;
+    /// Empty when nobody wants to know any more.
+    std::function<void()> answered HOLDFAST_GUARDED_BY(mutex);
+    bool done HOLDFAST_GUARDED_BY(mutex){false};
+    std::string why HOLDFAST_GUARDED_BY(mutex);
+    std::vector<address> found HOLDFAST_GUARDED_BY(mutex);
+
+    void answer(std::vector<address> addresses, std::string trouble) {
+        base::lock_guard const guard{mutex};
+        done = true;
+        found = std::move(addresses);
+        why = std::move(trouble);
+        if (answered) answered();
+    }
 };
 
 namespace {
@@ -50,8 +62,8 @@ std::vector<address> local_addresses(std::string const& port) {
     std::vector<address> out;
     for (auto const* const host : {"::1", "127.0.0.1"}) {
         int ignored = 0;
-        for (auto const& person : look_up(host, port, AI_NUMERICHOST, ignored))
-            out.push_back(person);
+        for (auto const& found : look_up(host, port, AI_NUMERICHOST, ignored))
+            out.push_back(found);
     }
     return out;
 }
@@ -79,41 +91,42 @@ resolver::resolver(std::string const& host, std::uint16_t port, std::function<vo
     question_->host = host;
     question_->port = std::to_string(port);
     int result = 0;
-    question_->found = host == "localhost" ? local_addresses(question_->port)
-                                           : look_up(host, question_->port, AI_NUMERICHOST, result);
+    auto known = host == "localhost" ? local_addresses(question_->port)
+                                     : look_up(host, question_->port, AI_NUMERICHOST, result);
     if (result == 0) {
-        question_->done = true;
+        question_->answer(std::move(known), {});
         return;
     }
-    question_->answered = std::move(answered);
+    {
+        base::lock_guard const guard{question_->mutex};
+        question_->answered = std::move(answered);
+    }
     signals_blocked const while_starting;
-    std::thread{[its = question_] {
+    std::thread{[asked = question_] {
         int outcome = 0;
-        auto found = look_up(its->host, its->port, AI_ADDRCONFIG, outcome);
-        if (outcome != 0) found = look_up(its->host, its->port, 0, outcome);
-        std::lock_guard const guard{its->mutex};
-        its->done = true;
-        its->found = std::move(found);
+        auto found = look_up(asked->host, asked->port, AI_ADDRCONFIG, outcome);
+        if (outcome != 0) found = look_up(asked->host, asked->port, 0, outcome);
+        std::string trouble;
         if (outcome != 0)
-            its->why = "the host '" + its->host + "' is not known: " + ::gai_strerror(outcome);
-        if (its->answered) its->answered();
+            trouble = "the host '" + asked->host + "' is not known: " + ::gai_strerror(outcome);
+        asked->answer(std::move(found), std::move(trouble));
     }}.detach();
 }
 
 resolver::~resolver() {
-    std::lock_guard const guard{question_->mutex};
+    base::lock_guard const guard{question_->mutex};
     question_->answered = nullptr;
 }
 
 bool resolver::ready() const {
-    std::lock_guard const guard{question_->mutex};
+    base::lock_guard const guard{question_->mutex};
     return question_->done;
 }
 
 std::vector<address> resolver::take(std::string& why) {
-    std::lock_guard const guard{question_->mutex};
+    base::lock_guard const guard{question_->mutex};
     why = question_->why;
     return std::move(question_->found);
 }
 
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::net

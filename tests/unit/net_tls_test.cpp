@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "stores/redis/tls.hpp"
+#include "net/tls.hpp"
 
-namespace holdfast::stores::redis {
+namespace holdfast::net {
 namespace {
 
-TEST(redis_tls, a_peer_that_is_gone_is_an_error_and_no_signal) {
+TEST(net_tls, a_peer_that_is_gone_is_an_error_and_no_signal) {
     std::signal(SIGPIPE, SIG_DFL);
     int ends[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
@@ -27,4 +27,4 @@ TEST(redis_tls, a_peer_that_is_gone_is_an_error_and_no_signal) {
 }
 
 }  // namespace
-}  // namespace holdfast::stores::redis
+}  // namespace holdfast::net
