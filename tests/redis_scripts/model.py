@@ -154,9 +154,9 @@ class Model:
     @staticmethod
     def disagreement(name, claim):
         if name.kind != claim.kind:
-            return ["refused", "kind", 0, 0, name.kind]
+            return ["refused", "kind", 0, name.kind]
         if claim.mode == PERMITS and name.declared != claim.limit:
-            return ["refused", "limit", 0, 0, name.declared]
+            return ["refused", "limit", 0, name.declared]
         return None
 
     @staticmethod
@@ -171,7 +171,7 @@ class Model:
 
     def submit(self, claim, queue):
         if self.bars.get(claim.id, 0) > self.now:
-            return ["refused", "too_late", 0, 0, 0]
+            return ["refused", "too_late", 0, 0]
         name = self.live(claim)
         if name is None and claim.kind == CONDITION:
             name = self.make(claim)
@@ -180,13 +180,13 @@ class Model:
             if no:
                 return no
             if not name.find(claim.id) and not self.admits(name, claim):
-                return self.join_line(name, claim) if queue else ["refused", "busy", self.blocked_for(name), 0, 0]
+                return self.join_line(name, claim) if queue else ["refused", "busy", self.blocked_for(name), 0]
         name = name or self.make(claim)
         entry = name.find(claim.id)
         if entry and not entry.held:
             return ["queued", self.blocked_for(name)]
         if entry and entry.kept:
-            return ["refused", "too_late", 0, 0, 0]
+            return ["refused", "too_late", 0, 0]
         if not entry:
             joined = name.soonest() if claim.mode == EXCLUSIVE else None
             entry = self.entry(claim)
@@ -238,10 +238,10 @@ class Model:
         name = self.live(claim)
         entry = name and name.find(claim.id)
         if not entry or not entry.held or entry.kept:
-            return ["refused", "gone", 0, 0, 0]
+            return ["refused", "gone", 0, 0]
         if (entry.mode, entry.permits) != (mode, permits):
             if mode == EXCLUSIVE or (mode == PERMITS and permits > entry.permits):
-                return ["refused", "would_deadlock", 0, 0, 0]
+                return ["refused", "would_deadlock", 0, 0]
             name.count(entry, -1)
             entry.mode, entry.permits = mode, permits
             name.count(entry, +1)

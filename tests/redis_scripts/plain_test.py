@@ -100,7 +100,7 @@ class Plain(Case):
             before = self.link.dump("q")
             reply = self.acquire(one)
             self.assertRefused(reply, "busy")
-            self.assertAlmostEqual(reply[4], left, delta=5_000)
+            self.assertAlmostEqual(reply[3], left, delta=5_000)
             self.assertEqual(self.renew(one)[0], "gone")
             self.assertEqual(self.release(one), "gone")
             self.assertEqual(self.inspect()[3], 0)

@@ -10,6 +10,7 @@ import redis
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "src/stores/redis/scripts"
 LOCK, SEMAPHORE, LATCH, BARRIER, CONDITION, ELECTION = range(6)
 EXCLUSIVE, SHARED, PERMITS = range(3)
+CLOCK = "00c0ffee00c0ffee"  # of the server, as its clients name it
 LATER = 1 << 52
 LONG = 3_600_000
 
@@ -62,7 +63,7 @@ class Claim:
 
     def granted(self, sequence, began, contended):
         """The message of a grant."""
-        terms = f"{sequence} {began} {contended}"
+        terms = f"{sequence} {began} {contended} {CLOCK}"
         proof = hashlib.sha1(terms.encode() + self.secret).hexdigest()
         return f"granted {self.id[17:]} {terms} {proof}"
 
@@ -95,18 +96,13 @@ class Store:
         self.now = reply[0]
         return words(reply[1:])
 
-    def call(self, script, name, *arguments, condition=False, more=()):
-        keys = [self.mark, *group(self.prefix, name, condition), *more, self.waited]
-        return self.run(script, keys, self.prefix, name, *arguments)
+    def call(self, script, name, *arguments, condition=False):
+        keys = [self.mark, *group(self.prefix, name, condition), self.waited]
+        return self.run(script, keys, CLOCK.encode() + self.prefix, name, *arguments)
 
-    def submit(self, *claims, queue=False, not_after=LATER):
-        first, *others = claims
-        arguments = [(2 if first.owned else 1) if queue else 0, not_after, *first.arguments()]
-        more = []
-        for it in others:
-            more += group(self.prefix, it.name, it.kind == CONDITION)
-            arguments += [it.name, *it.arguments()]
-        return self.call("submit", first.name, *arguments, condition=first.kind == CONDITION, more=more)
+    def submit(self, claim, queue=False, not_after=LATER):
+        arguments = [(2 if claim.owned else 1) if queue else 0, not_after, *claim.arguments()]
+        return self.call("submit", claim.name, *arguments, condition=claim.kind == CONDITION)
 
     def settle(self, claim, keep_for=0, bar_until=0, consume=False):
         return self.call("settle", claim.name, claim.id, keep_for, bar_until, int(consume),
@@ -131,9 +127,8 @@ class Store:
 
     def swap(self, name, expected, value=b"", kind=LATCH, part=b"", ttl=LONG, operation="", remove=False, guard=None,
              quiet=False):
-        more = group(self.prefix, guard.name, guard.kind == CONDITION) if guard else ()
         return self.call("swap", name, kind, part, expected, value, ttl, operation, int(remove),
-                         guard.id if guard else "", guard.name if guard else "", int(quiet), condition=kind == CONDITION, more=more)
+                         guard.id if guard else "", int(quiet), condition=kind == CONDITION)
 
     def watch(self, client, name, kind=LOCK, part=b"", on=True):
         return self.call("watch", name, kind, part, client, int(on), condition=kind == CONDITION)

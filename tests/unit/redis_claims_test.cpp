@@ -65,7 +65,7 @@ TEST_F(redis_claims, a_batch_of_renewals_is_one_reply_and_one_sick_name_harms_no
     ASSERT_EQ(renewed->items.size(), 300U);
     for (std::size_t i = 0; i < 300; ++i) {
         auto const wanted = i == 7   ? seam::renewal::status::gone
-                            : i == 8 ? seam::renewal::status::waiting  // nothing is known
+                            : i == 8 ? seam::renewal::status::unknown
                                      : seam::renewal::status::alive;
         EXPECT_EQ(renewed->items[i].found, wanted) << i;
     }

@@ -13,8 +13,6 @@ TEST_F(redis_plain, says_what_it_cannot_do) {
     peer mine{url()};
     auto const can = mine.store().abilities();
     EXPECT_FALSE(can.line);
-    EXPECT_FALSE(can.push);
-    EXPECT_FALSE(can.atomic_multi);
     auto const refused = [&](seam::claim_spec spec) {
         return error_of(mine.submit(mine.claim(peer::spec(std::move(spec)))));
     };

@@ -188,14 +188,17 @@ TEST(redis_messages, are_hints_and_distrusted) {
                                {.id = seam::client_id{0xabc}, .host = {}, .label = {}},
                                claim_secrets{0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL}};
     EXPECT_EQ(layout.channel(), "p:client:0000000000000abc");
-    auto const granted =
-        layout.read("granted 000000000000000f 77 1000 1 7777eadae3265f094897ea985b2e8bd593b3d0ed")
-            .notice;
+    auto const granted = layout
+                             .read(
+                                 "granted 000000000000000f 77 1000 1 00000000000000c1 "
+                                 "2e39b3699d6acb80ff50d8927418af006d16f121")
+                             .notice;
     ASSERT_TRUE(granted);
     auto const& hold = std::get<seam::claim_granted>(*granted);
     EXPECT_EQ(hold.id, (seam::claim_id{seam::client_id{0xabc}, 15}));
     EXPECT_EQ(hold.held.number, seam::sequence{77});
     EXPECT_TRUE(hold.held.contended);
+    EXPECT_EQ(hold.clock, seam::clock_id{0xc1});
     auto const gone = layout.read("gone 000000000000000f 1001 it was evicted").notice;
     ASSERT_TRUE(gone);
     EXPECT_EQ(std::get<seam::claim_gone>(*gone).why, "it was evicted");
@@ -207,11 +210,17 @@ TEST(redis_messages, are_hints_and_distrusted) {
          {"", " ", "granted", "granted 0f 1 1 1", "granted 000000000000000f x 1 1",
           "granted 000000000000000f 1 1 2", "changed 9 1 1 a", "changed 2 1 99 a", "hello",
           "gone 000000000000000f", "granted 000000000000000f 99999999999999999999 1 1",
-          "granted 000000000000000e 77 1000 1 7777eadae3265f094897ea985b2e8bd593b3d0ed",
-          "granted 000000000000000f 77 1000 0 7777eadae3265f094897ea985b2e8bd593b3d0ed",
-          "granted 000000000000000f 77 1000 1 7777EADAE3265F094897EA985B2E8BD593B3D0ED",
-          "granted 000000000000000f 77 1000 1  7777eadae3265f094897ea985b2e8bd593b3d0ed",
-          "granted 000000000000000f 7777eadae3265f094897ea985b2e8bd593b3d0ed",
+          "granted 000000000000000e 77 1000 1 00000000000000c1 "
+          "2e39b3699d6acb80ff50d8927418af006d16f121",
+          "granted 000000000000000f 77 1000 0 00000000000000c1 "
+          "2e39b3699d6acb80ff50d8927418af006d16f121",
+          "granted 000000000000000f 77 1000 1 00000000000000c1 "
+          "2E39B3699D6ACB80FF50D8927418AF006D16F121",
+          "granted 000000000000000f 77 1000 1 00000000000000c1  "
+          "2e39b3699d6acb80ff50d8927418af006d16f121",
+          "granted 000000000000000f 2e39b3699d6acb80ff50d8927418af006d16f121",
+          "granted 000000000000000f 77 1000 1 00000000000000c2 "
+          "2e39b3699d6acb80ff50d8927418af006d16f121",
           "granted 000000000000000f 77 1000 1", "granted 000000000000000f "})
         EXPECT_FALSE(layout.read(nonsense).notice) << nonsense;
 }

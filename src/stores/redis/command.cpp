@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/text.hpp"
+
 namespace holdfast::stores::redis {
 
 namespace {
@@ -60,7 +62,16 @@ command& command::append_number(std::int64_t bits, bool is_signed) {
     return *this << std::string_view{digits, static_cast<std::size_t>(end - digits)};
 }
 
-std::string_view command::bytes() {
+command& command::append_with_clock(std::string_view rest) {
+    constexpr std::string_view room = "0000000000000000";
+    append(room, rest);
+    clock_at_ = static_cast<unsigned>(used_ - line_end.size() - rest.size() - room.size());
+    return *this;
+}
+
+std::string_view command::bytes(seam::clock_id clock) {
+    if (clock_at_ != 0)
+        base::write_hex(static_cast<std::uint64_t>(clock), bytes_.data() + clock_at_);
     if (start_ == 0) {
         char head[24];
         auto const length = static_cast<std::size_t>(write_line(head, '*', arguments_) - head);

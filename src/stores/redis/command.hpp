@@ -7,6 +7,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "seam/request.hpp"
+
 namespace holdfast::stores::redis {
 
 /// A script as the module carries it. The server knows it by the SHA-1 of its text.
@@ -41,8 +43,14 @@ public:
         return append_number(static_cast<std::int64_t>(number), std::is_signed_v<Integer>);
     }
 
-    /// The bytes to send.
-    [[nodiscard]] std::string_view bytes();
+    /// One argument that begins with the clock of the server it is sent to, in hexadecimal digits.
+    command& append_with_clock(std::string_view rest);
+
+    /// The bytes to send to the server with this clock.
+    [[nodiscard]] std::string_view bytes(seam::clock_id clock = {});
+
+    /// It may be sent only to the server with this clock; 0: to any.
+    seam::clock_id only_for{};
 
     /// The script that is called, or loaded; nullptr for other commands.
     [[nodiscard]] script const* calls() const noexcept { return script_; }
@@ -57,7 +65,8 @@ private:
     std::size_t used_{0};
     script const* script_{nullptr};
     unsigned arguments_{0};
-    unsigned start_{0};  ///< where the finished command begins; 0 while it is not finished
+    unsigned start_{0};     ///< where the finished command begins; 0 while it is not finished
+    unsigned clock_at_{0};  ///< where the clock goes; 0 where none does
 };
 
 }  // namespace holdfast::stores::redis

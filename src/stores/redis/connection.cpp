@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/random.hpp"
+#include "base/text.hpp"
 #include "net/stream.hpp"
 #include "stores/redis/fault.hpp"
 
@@ -42,7 +44,11 @@ connection::~connection() = default;
 
 void connection::send(command what, asker& from, std::size_t which, base::instant now,
                       milliseconds answer_within) {
-    question asked{std::move(what), &from, which, now + to_->timeout, false, answer_within};
+    question asked{.what = std::move(what),
+                   .from = &from,
+                   .which = which,
+                   .give_up = now + to_->timeout,
+                   .answer_within = answer_within};
     if (at_ == phase::ready) {
         put(std::move(asked), now);
     } else {
@@ -50,13 +56,18 @@ void connection::send(command what, asker& from, std::size_t which, base::instan
     }
 }
 
+// Nobody is asked what was meant for another server. While it connected, the address may have become
+// that of one whose clock has nothing to do with the times in the request.
 void connection::put(question what, base::instant now) {
+    auto const wanted = what.what.only_for;
+    if (wanted != seam::clock_id{} && wanted != clock_)
+        return what.from->on_failure(what.which, another_server(*to_));
     if (what.answer_within > milliseconds::zero()) {
         // Whoever asks again after that time may have measured it from a moment earlier.
         auto const allowed = what.answer_within - what.answer_within / 8;
         silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
     }
-    out_.append(what.what.bytes());
+    out_.append(what.what.bytes(clock_));
     asked_.push_back(std::move(what));
 }
 
@@ -106,13 +117,42 @@ void connection::greet(base::instant now) {
     command title{"CLIENT"};
     title << "SETNAME" << name_;
     ask_ourselves(std::move(title), false, now);
+    if (identifies_) ask_for_identity(now);
     if (greetings_ == 0) become_ready(now);
     flush(now);
 }
 
 void connection::ask_ourselves(command what, bool essential, base::instant now) {
     if (essential) ++greetings_;
-    put({std::move(what), nullptr, 0, now + to_->timeout, essential}, now);
+    put({.what = std::move(what), .give_up = now + to_->timeout, .essential = essential}, now);
+}
+
+void connection::ask_for_identity(base::instant now) {
+    command info{"INFO"};
+    info << "server";
+    ++greetings_;
+    put({.what = std::move(info),
+         .give_up = now + to_->timeout,
+         .essential = true,
+         .identifies = true},
+        now);
+}
+
+// A server may refuse to say (an ACL without INFO, a proxy). Then nobody else knows its clock by the
+// name that we give it, and what others say of it is checked before it is believed.
+void connection::take_identity(answer const& what) {
+    constexpr std::string_view label = "run_id:";
+    constexpr std::uint64_t none = 0;
+    auto id = none;
+    if (!what.is_error()) {
+        answer_reader in{what};
+        auto const text = in.text();
+        if (auto const at = text.find(label); at != std::string_view::npos)
+            id = base::parse_hex(text.substr(at + label.size(), base::hex_digits)).value_or(none);
+    }
+    while (id == none)
+        id = base::entropy();
+    clock_ = seam::clock_id{id};
 }
 
 void connection::become_ready(base::instant now) {
@@ -166,8 +206,13 @@ void connection::take(answer const& what, base::instant now) {
     if (first.from == nullptr) {
         if (first.what.calls() != nullptr) std::erase(loading_, first.what.calls());
         // A server that wants a password first says so to whatever comes first.
-        if (!first.essential && !what.error_words().starts_with("NOAUTH")) return;
-        if (what.is_error()) throw unwelcome{explain(what.error_words(), *to_)};
+        bool const unknown = what.error_words().starts_with("NOAUTH");
+        if (!first.essential && !unknown) return;
+        if (first.identifies && !unknown) {
+            take_identity(what);
+        } else if (what.is_error()) {
+            throw unwelcome{explain(what.error_words(), *to_)};
+        }
         if (--greetings_ == 0) become_ready(now);
         return;
     }
@@ -225,6 +270,7 @@ void connection::cut(base::error const& why, base::instant now) {
     out_.clear();
     written_ = 0;
     greetings_ = 0;
+    clock_ = {};
     heard_ = more_ = false;
     silent_from_ = base::never;
     loading_.clear();

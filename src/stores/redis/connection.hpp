@@ -96,6 +96,12 @@ public:
     /// Stay connected from now on, also without commands.
     void keep() noexcept { kept_ = true; }
 
+    /// From the next connection on, learn which server it is before anything else is sent.
+    void identify() noexcept { identifies_ = true; }
+    /// Of the server that is reached: the same for all of its clients, another after its restart. Where
+    /// the server does not say which it is, one of this connection alone. 0 while there is none.
+    [[nodiscard]] seam::clock_id clock() const noexcept { return clock_; }
+
     /// What time brings: connects, gives up, reconnects.
     void tend(base::instant now);
     [[nodiscard]] base::instant next_due() const noexcept;
@@ -122,7 +128,8 @@ private:
         asker* from{nullptr};  ///< nullptr: the connection itself
         std::size_t which{0};
         base::instant give_up{};
-        bool essential{false};  ///< of ours: without it the connection is of no use
+        bool essential{false};   ///< of ours: without it the connection is of no use
+        bool identifies{false};  ///< of ours: its answer tells which server it is
         std::chrono::milliseconds answer_within{0};
     };
 
@@ -130,6 +137,8 @@ private:
     void greet(base::instant now);
     void put(question what, base::instant now);
     void ask_ourselves(command what, bool essential, base::instant now);
+    void ask_for_identity(base::instant now);
+    void take_identity(answer const& what);
     void become_ready(base::instant now);
     void receive(base::instant now);
     void take(answer const& what, base::instant now);
@@ -149,6 +158,8 @@ private:
 
     phase at_{phase::idle};
     bool kept_{false};
+    bool identifies_{false};
+    seam::clock_id clock_{};
     int failures_{0};
     int greetings_{0};            ///< essential ones that are not yet answered
     base::instant rest_until_{};  ///< no new try before

@@ -33,6 +33,7 @@ connections::connections(std::shared_ptr<settings const> to, seam::identity cons
                                    events,
                                    for_commands,
                                    base::entropy()} {
+    commands.identify();
     if (!channel.empty())
         messages.emplace(to_, name_of(self, "messages"), std::move(channel), who.of_messages,
                          events, for_messages, base::entropy());

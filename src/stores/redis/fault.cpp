@@ -103,4 +103,8 @@ base::error unreachable(std::string_view why, settings const& of) {
             "the server " + of.shown() + " cannot be reached: " + quoted(why, of)};
 }
 
+base::error another_server(settings const& of) {
+    return {errc::store_unavailable, "another server has come to answer at " + of.shown()};
+}
+
 }  // namespace holdfast::stores::redis

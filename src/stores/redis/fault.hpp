@@ -15,4 +15,7 @@ namespace holdfast::stores::redis {
 /// There is no connection, or it broke.
 [[nodiscard]] base::error unreachable(std::string_view why, settings const& of);
 
+/// Behind the address is another server than the one that the request was made for.
+[[nodiscard]] base::error another_server(settings const& of);
+
 }  // namespace holdfast::stores::redis

@@ -4,6 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "stores/redis/fault.hpp"
+
 namespace holdfast::stores::redis {
 
 namespace {
@@ -57,12 +59,16 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     if (shut_ || abandoned_)
         return seam::reply{{}, seam::failure{{errc::closed, "the store is shut"}}};
     now_ = base::boot_clock::now();
+    auto& commands = connections_.commands;
+    auto const meant_for = exchange->outbox.front().only_for;
+    if (meant_for != seam::clock_id{} && commands.is_ready() && meant_for != commands.clock())
+        return seam::reply{{}, seam::failure{another_server(*settings_)}, commands.clock()};
     if (key && connections_.messages) on ? void(watched_.insert(*key)) : void(watched_.erase(*key));
     if (on && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
     if (answer_within > std::chrono::milliseconds::zero() &&
         connections_.leave_dead(answer_within, now_))
         poller_.wake();
-    auto const before = connections_.commands.unanswered();
+    auto const before = commands.unanswered();
     auto& request = launch(std::move(exchange), id);
     request.answer_within = answer_within;
     if (listens && connections_.messages && !connections_.messages->is_heard()) listen(request);
@@ -102,6 +108,7 @@ void link::on_answered(pending_request& request, bool carried_out) {
 void link::complete(pending_request& request) {
     if (!request.id()) return;
     auto reply = request.close();
+    if (reply.clock == seam::clock_id{}) reply.clock = connections_.commands.clock();
     bool const waits = std::holds_alternative<seam::queued>(reply.body) ||
                        std::holds_alternative<seam::done>(reply.body);
     if (request.deaf) {

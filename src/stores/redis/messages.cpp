@@ -73,7 +73,7 @@ heard native_layout::read(std::string_view message) const try {
     held.number = seam::sequence{from.number()};
     held.began = seam::store_time{seam::store_clock::duration{from.number()}};
     held.contended = from.number(1) == 1;
-    return {seam::claim_granted{id, held}};
+    return {seam::claim_granted{id, held, seam::clock_id{from.hex()}}};
 } catch (garbled const&) {
     return {};
 }

@@ -63,7 +63,9 @@ command native_layout::call_on(script const& what, std::string_view record,
     command out{what, common_keys + group_size};
     out << keys_.mark();
     append_group(out, record);
-    out << keys_.waited() << keys_.prefix() << name;
+    out << keys_.waited();
+    out.append_with_clock(keys_.prefix());
+    out << name;
     return out;
 }
 
@@ -105,6 +107,7 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
     auto out = call(scripts::submit, wanted.name(), is_condition(*wanted.spec));
     out << raw(what.queue ? way_of(wanted) : queueing::no) << microseconds(what.not_after);
     append_claim(out, wanted, what.queue);
+    out.only_for = what.clock;
     return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
         if (head.word == "granted") return {head.now, seam::granted{read_grant(in)}};
@@ -119,6 +122,7 @@ std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
     auto out = call(scripts::settle, ended.name(), is_condition(*ended.spec));
     out << seam::claim_words{ended.id} << what.keep_for.count()
         << microseconds(what.tombstone_until) << (what.consume ? 1 : 0);
+    out.only_for = what.clock;
     return ask(std::move(out), read_settled);
 }
 
@@ -208,17 +212,10 @@ std::unique_ptr<exchange> native_layout::apply(seam::read what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::swap what) const {
     auto const& key = what.key;
-    command out{scripts::swap, common_keys + group_size * (what.guard ? 2U : 1U)};
-    out << keys_.mark();
-    append_group(out, keys_.record(key.name, key.kind == lock_kind::condition));
-    if (what.guard)
-        append_group(out, keys_.record(what.guard->name(), is_condition(*what.guard->spec)));
-    out << keys_.waited();
-    out << keys_.prefix() << key.name << raw(key.kind) << key.part << what.expected << what.value
-        << what.ttl.count() << seam::to_string(what.operation) << (what.remove ? 1 : 0);
-    out << (what.guard ? seam::to_string(what.guard->id) : std::string{})
-        << (what.guard ? std::string_view{what.guard->name()} : std::string_view{})
-        << (what.quiet ? 1 : 0);
+    auto out = call(scripts::swap, key.name, key.kind == lock_kind::condition);
+    out << raw(key.kind) << key.part << what.expected << what.value << what.ttl.count()
+        << seam::to_string(what.operation) << (what.remove ? 1 : 0)
+        << (what.guard ? seam::to_string(what.guard->id) : std::string{}) << (what.quiet ? 1 : 0);
     seam::claim_spec spec{.name = key.name, .kind = key.kind};
     return ask(std::move(out), [spec = std::move(spec)](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);

@@ -36,11 +36,16 @@ public:
             ++unanswered_;
             line.send(std::move(one), *this, sent_++, now, answer_within);
         }
+        line_ = &line;
     }
     [[nodiscard]] bool is_answered() const noexcept { return unanswered_ == 0; }
 
     /// When all is answered.
-    [[nodiscard]] seam::reply close() { return work_->close(); }
+    [[nodiscard]] seam::reply close() {
+        auto out = work_->close();
+        out.clock = clock_;
+        return out;
+    }
 
     /// Nothing when nobody waits for the reply.
     [[nodiscard]] std::optional<seam::request_id> id() const noexcept { return id_; }
@@ -50,6 +55,12 @@ public:
 
 private:
     void on_answer(std::size_t which, answer const& what) override {
+        // Times of two servers cannot stand in one reply.
+        auto const clock = line_->clock();
+        if (clock_ == seam::clock_id{}) clock_ = clock;
+        if (clock != clock_)
+            return on_failure(which,
+                              {errc::store_unavailable, "another server has come to answer"});
         work_->on_answer(which, what);
         count_answer(true);
     }
@@ -69,6 +80,8 @@ private:
     owner& owner_;
     std::unique_ptr<exchange> work_;
     std::optional<seam::request_id> id_;
+    connection* line_{nullptr};
+    seam::clock_id clock_{};  ///< of the server that has answered
     std::size_t sent_{0};
     std::size_t unanswered_{0};
 };

@@ -180,6 +180,7 @@ std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
     command out{scripts::plain_acquire, keys};
     out << wanted.name() << mark_ << tombstone(wanted) << seam::to_string(wanted.id)
         << wanted.spec->lease.count() << what.not_after.time_since_epoch().count();
+    out.only_for = what.clock;
     return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
         if (head.word == "granted") return {head.now, seam::granted{read_grant(in)}};
@@ -194,6 +195,7 @@ std::unique_ptr<exchange> plain_layout::apply(seam::settle what) const {
     command out{scripts::plain_release, 2};
     out << ended.name() << tombstone(ended) << seam::to_string(ended.id) << what.keep_for.count()
         << std::max<std::int64_t>(0, what.tombstone_until.time_since_epoch().count());
+    out.only_for = what.clock;
     return ask(std::move(out), read_settled);
 }
 

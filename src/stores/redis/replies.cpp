@@ -65,7 +65,6 @@ seam::refused read_refused(answer_reader& from, seam::claim_spec const* spec) {
     auto const why = from.text();
     seam::refused out;
     out.blocked_for = read_span(from);
-    from.skip();
     auto const name = spec == nullptr ? std::string{"it"} : "'" + spec->name + "'";
     if (why == "busy") {
         out.why = seam::refusal::busy;

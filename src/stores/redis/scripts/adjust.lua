@@ -31,7 +31,7 @@ local function adjust(b, kind, mode, limit, current, most)
     return {now, 'adjusted', r.declared, r.current, r.used}
 end
 
-local b = open(ARGV[2], 1)
+local b = open(ARGV[2])
 local reply = adjust(b, tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]),
     tonumber(ARGV[7]))
 return finish(reply, true, b)

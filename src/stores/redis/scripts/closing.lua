@@ -35,7 +35,7 @@ end
 -- Lists the name among those on which somebody waits who has an owner. Those whose time is over go, a
 -- few at once, so that names of clients that died do not pile up.
 local function list_as_waited(b)
-    local key = KEYS[#KEYS]
+    local key = KEYS[7]
     call('ZADD', key, b.r.waited_until, b.record)
     if call('PTTL', key) < (b.r.waited_until - now) / 1000 then
         call('PEXPIREAT', key, expiry(2 * b.r.waited_until - now)) -- not again for the next one
@@ -57,7 +57,7 @@ local function write_removals(b)
         table.insert(fresh, b.claims)
     end
     remove_all('HDEL', b.extra, b.unset)
-    if b.unlist then call('ZREM', KEYS[#KEYS], b.record) end
+    if b.unlist then call('ZREM', KEYS[7], b.record) end
     if #fresh > 0 then call('DEL', unpack(fresh)) end
     return #fresh > 0 or b.unlist or next(b.over) or next(b.dropped) or next(b.unset)
 end
@@ -121,7 +121,7 @@ local function write(b, grows)
         if r.bars_until <= now and r.watch_until <= now then
             if b.text then
                 call('DEL', b.record, b.claims, b.holders, b.bars, b.extra)
-                if b.unlist then call('ZREM', KEYS[#KEYS], b.record) end
+                if b.unlist then call('ZREM', KEYS[7], b.record) end
             end
             return
         end
@@ -154,13 +154,12 @@ end
 
 -- Writes the ledger, tells who must be told, and gives back the reply. `grows`: the request asks for
 -- more room than before.
-local function finish(reply, grows, ...)
-    local shelf = {...}
-    for _, b in ipairs(shelf) do tell_watchers(b) end
-    for _, b in ipairs(shelf) do write(b, grows) end
+local function finish(reply, grows, b)
+    tell_watchers(b)
+    write(b, grows)
     for _, notice in ipairs(notices) do
         -- A message is a hint: one that cannot be sent must not undo what was done.
-        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. notice[1], notice[2])
+        redis.pcall('PUBLISH', string.sub(ARGV[1], 17) .. 'client:' .. notice[1], notice[2])
     end
     return reply
 end

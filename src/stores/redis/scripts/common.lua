@@ -5,8 +5,8 @@ local HELD, KEPT = 1, 2 -- states of an entry; 0: it waits
 local EXCLUSIVE, SHARED, PERMITS = 0, 1, 2
 local CONDITION = 4
 
-local function refused(why, blocked_for, index, detail)
-    return {now, 'refused', why, blocked_for or 0, index or 0, detail or 0}
+local function refused(why, blocked_for, detail)
+    return {now, 'refused', why, blocked_for or 0, detail or 0}
 end
 
 -- When a key may go that is needed until `moment`, in milliseconds. Later by 10 s, so that those who
@@ -62,15 +62,6 @@ local function unpack_waiter(text, ticket, details)
     e.mode, e.joins, e.fair = tonumber(string.sub(how, 1, 1)), string.sub(how, 2) == '1', fair == '1'
     add_details(e, details, DETAILS_AT)
     return e
-end
-
--- The claim whose arguments begin with its id at ARGV[at], as an entry that arrives now.
-local function entry_from(at)
-    local lease = ARGV[at + 6] * 1000
-    return {id = ARGV[at], mode = tonumber(ARGV[at + 2]), permits = tonumber(ARGV[at + 3]),
-            state = 0, number = 0, since = now, began = now, expires = now + lease, lease = lease,
-            fair = ARGV[at + 5] == '1', joins = ARGV[at + 7] == '1', owner = ARGV[at + 8],
-            info = ARGV[at + 9], secret = ARGV[at + 10], owned = ARGV[3] == '2'}
 end
 
 -- The record of a name of which nothing is known.

@@ -24,5 +24,5 @@ local function convert(b, id, mode, permits)
     return {now, 'converted', grant_of(r, e)}
 end
 
-local b = open(ARGV[2], 1)
+local b = open(ARGV[2])
 return finish(convert(b, ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])), false, b)

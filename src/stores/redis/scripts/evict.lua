@@ -7,7 +7,7 @@
 --@include closing
 --@include rules
 local only = ARGV[3]
-local b = open(ARGV[2], 1)
+local b = open(ARGV[2])
 live(b)
 
 local chosen = {}

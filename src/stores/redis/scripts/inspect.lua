@@ -42,7 +42,7 @@ local function waiters_of(claims)
     return list
 end
 
-local b = open(ARGV[2], 1)
+local b = open(ARGV[2])
 if not live(b) then return finish({now, 'none'}, false, b) end
 finish(nil, false, b) -- what follows reads what is written now
 local r, claims = b.r, {}

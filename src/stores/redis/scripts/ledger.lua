@@ -1,5 +1,5 @@
--- Included behind `common`: the ledger of one name. They are read where they are needed and changed
--- in memory; `closing` writes them.
+-- Included behind `common`: the ledger of one name. It is read where it is needed and changed
+-- in memory; `closing` writes it.
 -- Reads: mark, record, claims, holders, extra. Writes and publishes nothing.
 
 local mark = nil -- the last sequence, once it was read
@@ -11,12 +11,12 @@ local function is_spread(r)
     return r.waiters > 0 or (r.holders > 0 and not r.solo)
 end
 
--- Opens the ledger whose group begins behind KEYS[at]. An absent record is a blank one.
-local function open(name, at, text)
-    if text == nil then text = call('GET', KEYS[at + 1]) end
-    local record = text and unpack_record(text, name, KEYS[at + 1]) or blank_record(name)
-    local b = {r = record, text = text, record = KEYS[at + 1], claims = KEYS[at + 2],
-               holders = KEYS[at + 3], bars = KEYS[at + 4], extra = KEYS[at + 5],
+-- Opens the ledger of the name. An absent record is a blank one.
+local function open(name, text)
+    if text == nil then text = call('GET', KEYS[2]) end
+    local record = text and unpack_record(text, name, KEYS[2]) or blank_record(name)
+    local b = {r = record, text = text, record = KEYS[2], claims = KEYS[3],
+               holders = KEYS[4], bars = KEYS[5], extra = KEYS[6],
                known = {}, raw = {},    -- entries by id; fields of claims as they were read
                lists = {},              -- who waits to join, by owner
                put = {}, dropped = {},  -- changes of claims: entries by id, and fields

@@ -48,7 +48,7 @@ local function renew(b, id, lease)
     return 'waiting', e.ticket == b.r.first and blocked_for(b) or 0, 0, 0
 end
 
-local b = open(ARGV[2], 1, text)
+local b = open(ARGV[2], text)
 local reply = {now, 'renewed'}
 for i = 3, #ARGV, 2 do
     for _, value in ipairs({renew(b, ARGV[i], ARGV[i + 1] * 1000)}) do table.insert(reply, value) end

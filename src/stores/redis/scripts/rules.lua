@@ -41,7 +41,7 @@ local function let_in(b, e, number)
     e.state, e.number, e.since, e.began, e.expires = HELD, number, now, now, now + e.lease
     add_holder(b, e)
     count_held(r, e, 1)
-    local terms = string.format('%.0f %.0f %d', number, now, r.waiters > 0 and 1 or 0)
+    local terms = string.format('%.0f %.0f %d ', number, now, r.waiters > 0 and 1 or 0) .. string.sub(ARGV[1], 1, 16)
     tell(e.id, 'granted', terms .. ' ' .. redis.sha1hex(terms .. e.secret))
     holders_changed(b)
 end
@@ -134,9 +134,9 @@ local function make(b, kind, limit)
     r.keep_until, r.shared = 0, false
 end
 
-local function disagreement(r, kind, mode, limit, index)
-    if r.kind ~= kind then return refused('kind', 0, index, r.kind) end
-    if mode == PERMITS and r.declared ~= limit then return refused('limit', 0, index, r.declared) end
+local function disagreement(r, kind, mode, limit)
+    if r.kind ~= kind then return refused('kind', 0, r.kind) end
+    if mode == PERMITS and r.declared ~= limit then return refused('limit', 0, r.declared) end
     return nil
 end
 

@@ -68,8 +68,8 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
                 string.sub(text, DECLARED_AT, NAME_AT + 3 + #ARGV[2]) .. details,
                 'PXAT', string.format('%.0f', math.ceil(math.max(expires, bars_until) / 1000) + 10000))
         end
-        local terms = number_text .. ' ' .. moment .. (two and ' 1' or ' 0')
-        redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. client,
+        local terms = number_text .. ' ' .. moment .. (two and ' 1 ' or ' 0 ') .. string.sub(ARGV[1], 1, 16)
+        redis.pcall('PUBLISH', string.sub(ARGV[1], 17) .. 'client:' .. client,
             'granted ' .. claim .. ' ' .. terms .. ' ' .. redis.sha1hex(terms .. secret))
         return {now, 'released'}
     end
@@ -106,6 +106,6 @@ local function settle(b)
     return 'released'
 end
 
-local b = open(ARGV[2], 1, text)
+local b = open(ARGV[2], text)
 if bar_until >= now then bar(b) end
 return finish({now, settle(b)}, bar_until >= now, b)

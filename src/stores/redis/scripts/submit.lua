@@ -1,12 +1,12 @@
--- Wants all of the claims or none: granted, queued or refused.
+-- Wants a claim: granted, queued or refused.
 -- Reads: mark, record; claims, holders where somebody is in the way; bars, extra where there are some.
 -- Writes: mark and record; claims and waited to queue; claims and holders beside another holder.
 -- Publishes: contended to who is in the way of the first in the line; changed; what time has ended.
 --@include solo
-if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0, 0} end
+if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0} end
 local text = call('GET', KEYS[2])
 
-if not text and #KEYS == 7 and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
+if not text and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
     local lease, number = ARGV[11] * 1000, now
     local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
     if before >= now then
@@ -20,7 +20,7 @@ if not text and #KEYS == 7 and ARGV[6] ~= '4' then -- the usual case: nobody is 
 end
 
 -- The next usual case: one holds a lock alone and another wants to; it joins the line, or is refused.
-if text and #KEYS == 7 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HEAD_SIZE then
+if text and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HEAD_SIZE then
     local magic, waiters, fair, ticket, claims_until, first, first_until, waited_until, bars_until, expires, _, _,
         how, _, holder = unpack_from(HEAD, text)
     local id, queue = ARGV[5], ARGV[3] ~= '0'
@@ -28,7 +28,7 @@ if text and #KEYS == 7 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
         (waiters == 0 or (queue and first_until > now)) and
         unpack_from('<I4c0', text, NAME_AT) == ARGV[2] then
         local blocked_for = math.ceil((expires - now) / 1000)
-        if not queue then return {now, 'refused', 'busy', blocked_for, 0, 0} end
+        if not queue then return {now, 'refused', 'busy', blocked_for, 0} end
         local there = call('HMGET', KEYS[3], ANCHOR, id)
         if there[2] == false and (there[1] == false) == (waiters == 0) then
             local lease = ARGV[11] * 1000
@@ -61,7 +61,7 @@ if text and #KEYS == 7 and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0'
                 if #over > 0 then call('ZREM', KEYS[7], unpack(over)) end
             end
             if waiters == 0 then
-                redis.pcall('PUBLISH', ARGV[1] .. 'client:' .. string.sub(holder, 1, 16),
+                redis.pcall('PUBLISH', string.sub(ARGV[1], 17) .. 'client:' .. string.sub(holder, 1, 16),
                     'contended ' .. string.sub(holder, 18) .. ' ' .. seconds .. micros)
             end
             call('SETRANGE', KEYS[2], IN_LINE, pack('<ddddddd', waiters + 1, fair + ARGV[10], ticket,
@@ -75,20 +75,13 @@ end
 --@include closing
 --@include rules
 
--- The claims, each with its ledger. Claims of one name share theirs.
-local function wanted_claims()
-    local claims, shelf, by_key = {}, {}, {}
-    for i = 1, (#KEYS - 2) / 5 do
-        local at, group = 5 + (i - 1) * 12, 1 + (i - 1) * 5
-        local key = KEYS[group + 1]
-        if not by_key[key] then
-            by_key[key] = open(i == 1 and ARGV[2] or ARGV[at - 1], group, i == 1 and text or nil)
-            table.insert(shelf, by_key[key])
-        end
-        claims[i] = {e = entry_from(at), kind = tonumber(ARGV[at + 1]), limit = tonumber(ARGV[at + 4]),
-                     b = by_key[key]}
-    end
-    return claims, shelf
+-- The claim that is wanted, as an entry that arrives now.
+local function wanted()
+    local lease = ARGV[11] * 1000
+    return {id = ARGV[5], mode = tonumber(ARGV[7]), permits = tonumber(ARGV[8]), state = 0, number = 0,
+            since = now, began = now, expires = now + lease, lease = lease, fair = ARGV[10] == '1',
+            joins = ARGV[12] == '1', owner = ARGV[13], info = ARGV[14], secret = ARGV[15],
+            owned = ARGV[3] == '2'}
 end
 
 local function admits(b, e)
@@ -114,24 +107,6 @@ local function join_line(b, e)
     return {now, 'queued', blocked_for(b)}
 end
 
--- Why the claim cannot be held now; nil when it can. One that waits in the line is answered.
-local function obstacle(c, index, may_queue)
-    local b = c.b
-    if is_barred(b, c.e.id) then return refused('too_late') end
-    live(b)
-    first_waiter(b) -- a line that somebody deleted is none
-    local alive = live(b)
-    if not alive and c.kind == CONDITION then -- admits nobody by itself: also its first waiter waits
-        make(b, c.kind, c.limit)
-        alive = true
-    end
-    if not alive then return nil end
-    local no = disagreement(b.r, c.kind, c.e.mode, c.limit, index)
-    if no or find(b, c.e.id) or admits(b, c.e) then return no end
-    if may_queue then return join_line(b, c.e) end
-    return refused('busy', blocked_for(b), index)
-end
-
 -- A second claim of one explicit owner joins the hold that is there, with its token.
 local function hold(b, e)
     local joined = e.mode == EXCLUSIVE and soonest_holder(b)
@@ -139,28 +114,31 @@ local function hold(b, e)
     add_holder(b, e)
     count_held(b.r, e, 1)
     holders_changed(b)
+    return {now, 'granted', grant_of(b.r, e)}
 end
 
-local function submit(claims)
-    for i, c in ipairs(claims) do
-        local no = obstacle(c, i - 1, ARGV[3] ~= '0' and #claims == 1)
-        if no then return no end
+local function submit(b, e, kind, limit)
+    if is_barred(b, e.id) then return refused('too_late') end
+    live(b)
+    first_waiter(b) -- a line that somebody deleted is none
+    local alive = live(b)
+    if not alive then
+        make(b, kind, limit)
+        -- A condition admits nobody by itself: also its first waiter waits.
+        if kind ~= CONDITION then return hold(b, e) end
     end
-    local reply = {now, 'granted'}
-    for _, c in ipairs(claims) do
-        local b = c.b
-        if is_empty(b.r) then make(b, c.kind, c.limit) end
-        local e = find(b, c.e.id) -- a submit that came twice
-        if e and e.state == 0 then return {now, 'queued', blocked_for(b)} end
-        if e and e.state == KEPT then return refused('too_late') end
-        if not e then
-            hold(b, c.e)
-            e = c.e
-        end
-        for _, value in ipairs({grant_of(b.r, e)}) do table.insert(reply, value) end
+    local no = disagreement(b.r, kind, e.mode, limit)
+    if no then return no end
+    local before = find(b, e.id) -- a submit that came twice
+    if before then
+        if before.state == 0 then return {now, 'queued', blocked_for(b)} end
+        if before.state == KEPT then return refused('too_late') end
+        return {now, 'granted', grant_of(b.r, before)}
     end
-    return reply
+    if admits(b, e) then return hold(b, e) end
+    if ARGV[3] ~= '0' then return join_line(b, e) end
+    return refused('busy', blocked_for(b))
 end
 
-local claims, shelf = wanted_claims()
-return finish(submit(claims), true, unpack(shelf))
+local b = open(ARGV[2], text)
+return finish(submit(b, wanted(), tonumber(ARGV[6]), tonumber(ARGV[9])), true, b)

@@ -1,5 +1,5 @@
 -- Replaces or removes a cell when its version is the expected one and the guard holds.
--- Reads: record, extra; claims, holders where there are several; the same of the guard's name.
+-- Reads: record, extra; claims, holders where there are several.
 -- Writes: mark, record, extra.
 -- Publishes: changed to those who watch the cell, unless it is quiet; what time has ended or let in.
 --@include solo
@@ -9,7 +9,7 @@
 --@include rules
 local kind, part, expected, value = tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local ttl, operation, remove, guard_id = ARGV[7] * 1000, ARGV[8], ARGV[9] == '1', ARGV[10]
-local quiet = ARGV[12] == '1'
+local quiet = ARGV[11] == '1'
 local field = 'v' .. part
 
 local function put(b, version, is_new)
@@ -28,12 +28,14 @@ local function erase(b)
     b.unset[field] = true
 end
 
-local function guard_holds(g)
-    local e = live(g) and find(g, guard_id)
+-- The guard is a claim on the same name.
+local function guard_holds(b)
+    if guard_id == '' then return true end
+    local e = live(b) and find(b, guard_id)
     return e and e.state == HELD
 end
 
-local function swap(b, g)
+local function swap(b)
     local no = live(b) and disagreement(b.r, kind)
     if no then return no end
     local text = redis.call('HGET', b.extra, field)
@@ -43,7 +45,7 @@ local function swap(b, g)
     local cell = text and not b.unset[field] and b.r.cells > 0 and cmsgpack.unpack(text)
     if cell and cell[3] == operation then return {now, 'swapped', cell[1]} end
     local version, present = cell and cell[1] or 0, cell and cell[2] or ''
-    if g and not guard_holds(g) then return {now, 'conflict', version, present, 1} end
+    if not guard_holds(b) then return {now, 'conflict', version, present, 1} end
     if version ~= expected then return {now, 'conflict', version, present, 0} end
     -- A version is never used again, so that a late swap of a cell's former life cannot match.
     local fresh = next_sequence()
@@ -56,8 +58,5 @@ local function swap(b, g)
     return {now, 'swapped', fresh}
 end
 
-local b = open(ARGV[2], 1)
-if guard_id == '' then return finish(swap(b), true, b) end
-if KEYS[7] == KEYS[2] then return finish(swap(b, b), true, b) end
-local g = open(ARGV[11], 6)
-return finish(swap(b, g), true, b, g)
+local b = open(ARGV[2])
+return finish(swap(b), true, b)

@@ -21,7 +21,7 @@ local function forget_the_dead(b)
     end
 end
 
-local b = open(ARGV[2], 1)
+local b = open(ARGV[2])
 local r, field = b.r, 'w' .. ARGV[5] .. ARGV[3] .. ARGV[4]
 local known = redis.call('HEXISTS', b.extra, field)
 if ARGV[6] ~= '1' then

@@ -7,7 +7,7 @@ local now = clock[1] * 1000000 + clock[2] -- microseconds
 local LONGEST = 100 * 365 * 86400000 -- milliseconds: what others leave may last longer than Lua counts
 
 local function refused(why, blocked_for, detail)
-    return {now, 'refused', why, blocked_for or 0, 0, detail or 0}
+    return {now, 'refused', why, blocked_for or 0, detail or 0}
 end
 
 -- The value of the key; false when it is absent, empty when it is no string: somebody else's lock.
