@@ -102,6 +102,7 @@ void proxy::serve() {
             bool const asked = (at++)->revents != 0;
             bool const answered = (at++)->revents != 0;
             on_time(it);
+            if (it.number < left_) it.over = true;
             if (asked && !it.over) on_request(it);
             if (answered && !it.over) on_reply(it);
             if (it.over) end(it);

@@ -50,6 +50,12 @@ public:
     /// From now on everything passes. Connections that fell silent are broken.
     void be_good() noexcept { good_ = true; }
 
+    /// Another server stands behind the address from now on. The connections to the one before break.
+    void lead_to(std::uint16_t target) noexcept {
+        target_ = target;
+        left_ = connections_.load();
+    }
+
     /// From now on these are the chances, until it is good again.
     void be_bad(odds chances);
     /// Nothing passes for a while, and what comes meanwhile arrives late.
@@ -87,7 +93,8 @@ private:
     [[nodiscard]] bool happens(pair& it, int odds);
     [[nodiscard]] int dial() const;
 
-    std::uint16_t target_;
+    std::atomic<std::uint16_t> target_;
+    std::atomic<int> left_{0};  ///< how many connections, from the first on, are to break
     std::uint64_t seed_;
     odds odds_;  ///< of the thread
     int socket_{-1};

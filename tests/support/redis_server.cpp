@@ -39,6 +39,12 @@ std::uint16_t free_port() {
     return ntohs(any.sin_port);
 }
 
+/// Has a program believe in another time; see other_clock.cpp.
+std::vector<std::string> with_clock(std::chrono::seconds ahead) {
+    return {"env", "LD_PRELOAD=" HOLDFAST_TEST_OTHER_CLOCK,
+            "HOLDFAST_TEST_CLOCK_AHEAD=" + std::to_string(ahead.count())};
+}
+
 /// Runs a program with its output in `log`; -1 when it cannot be started.
 pid_t spawn(std::vector<std::string> words, std::string const& log) {
     std::vector<char*> arguments;
@@ -166,9 +172,12 @@ void redis_server::make_certificates() const {
 
 void redis_server::start() {
     auto const port = std::to_string(port_);
-    std::vector<std::string> words{
-        "redis-server", "--bind", "127.0.0.1",    "--dir",       directory(),   "--save", "",
-        "--appendonly", "no",     "--unixsocket", socket_path(), "--databases", "1000"};
+    std::vector<std::string> words;
+    if (options_.clock_ahead != options_.clock_ahead.zero())
+        words = with_clock(options_.clock_ahead);
+    words.insert(words.end(),
+                 {"redis-server", "--bind", "127.0.0.1", "--dir", directory(), "--save", "",
+                  "--appendonly", "no", "--unixsocket", socket_path(), "--databases", "1000"});
     if (options_.tls) {
         auto const at = directory() + "/";
         words.insert(words.end(),

@@ -1,6 +1,7 @@
 // A private Redis server.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@ namespace holdfast::support {
 struct redis_server_options {
     bool tls{false};                       ///< with a certificate for localhost and 127.0.0.1
     std::vector<std::string> arguments{};  ///< further ones for redis-server
+    std::chrono::seconds clock_ahead{0};   ///< of the machine's, or behind it
 };
 
 /// Listens on a port of 127.0.0.1 and on a UNIX socket, in a directory of its own. Killed when the
