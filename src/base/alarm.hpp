@@ -1,7 +1,9 @@
 // A place to sleep until a moment of CLOCK_BOOTTIME, or until somebody rings.
 #pragma once
 
+#include "base/boot_timer.hpp"
 #include "base/clock.hpp"
+#include "base/event.hpp"
 
 namespace holdfast::base {
 
@@ -11,11 +13,6 @@ namespace holdfast::base {
 /// Thread-safety: `ring` and `set` from any thread at any time; `wait` by one thread at a time.
 class alarm {
 public:
-    alarm();
-    ~alarm();
-    alarm(alarm const&) = delete;
-    alarm& operator=(alarm const&) = delete;
-
     /// Returns at the moment that was set last, at once when it has passed and nobody was woken by
     /// it yet, or when `ring` was called since the last return, whichever is first.
     void wait() noexcept;
@@ -24,12 +21,12 @@ public:
         wait();
     }
     /// Sets the moment; the one that was set before does not count any more.
-    void set(instant when) noexcept;
-    void ring() noexcept;
+    void set(instant when) noexcept { timer_.arm(when); }
+    void ring() noexcept { rung_.set(); }
 
 private:
-    int timer_;
-    int bell_;
+    boot_timer timer_;
+    event rung_;
 };
 
 }  // namespace holdfast::base

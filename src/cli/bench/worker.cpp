@@ -17,7 +17,7 @@
 #include <holdfast/semaphore.hpp>
 #include <holdfast/shared_mutex.hpp>
 
-#include "clock.hpp"
+#include "base/clock.hpp"
 #include "exit_status.hpp"
 
 namespace holdfast::cli {
@@ -60,9 +60,9 @@ std::function<void()> pair_of(client const& from, bench_plan const& plan, std::s
 }
 
 void measure(owner& owner, std::chrono::steady_clock::time_point end) {
-    for (auto begin = stopwatch(); begin < end;) {
+    for (auto begin = base::stopwatch(); begin < end;) {
         owner.pair();
-        auto const now = stopwatch();
+        auto const now = base::stopwatch();
         owner.latency.add(now - begin);
         begin = now;
     }
@@ -89,12 +89,12 @@ public:
         if (::write(task_.ready.get(), &byte, 1) != 1) return;
         task_.ready.reset();
         while (::read(task_.go.get(), &byte, 1) > 0) {}
-        auto const begin = stopwatch();
+        auto const begin = base::stopwatch();
         end_ = begin + task_.plan.duration;
         gate.arrive_and_wait();
         for (auto& each : owners_)
             each->thread.join();
-        task_.report.seconds = std::chrono::duration<double>(stopwatch() - begin).count();
+        task_.report.seconds = std::chrono::duration<double>(base::stopwatch() - begin).count();
         for (auto const& each : owners_)
             task_.report.latency.merge(each->latency);
         if (failure_) std::rethrow_exception(failure_);

@@ -7,6 +7,7 @@
 
 #include "option.hpp"
 #include "store_choice.hpp"
+#include "store_url.hpp"
 
 namespace holdfast::cli {
 
