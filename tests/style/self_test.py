@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import calls
+import clang
 import formatting
 import includes
 import leftovers
@@ -176,6 +177,13 @@ class Links(RuleTest):
                           "docs/b.md": "# A `long` one\n[up](../README.md)\n```\n[q](none)\n```\n"})
 
 
+    def test_decisions(self):
+        self.bad(links, {"docs/decisions/0001-a.md": "# 1. A\n\n**Question.** B?\n"}, "a decision has a line")
+        self.bad(links, {"docs/decisions/0001-a.md": "# 1. A\n\nAccepted.\n"}, "a decision has a line")
+        self.good(links, {"docs/decisions/0001-a.md": "# 1. A\n\nSuperseded by [2](0002-b.md), 2026-01-02.\n",
+                          "docs/decisions/0002-b.md": "# 2. B\n\nAccepted, 2026-01-02.\n"})
+
+
 class Snippets(RuleTest):
     SOURCE = "int f() {\n    int x = 1;\n    g(x);\n    return x;\n}\n"
 
@@ -203,6 +211,29 @@ class Formatting(RuleTest):
         self.good(formatting, {"src/a.cpp": "int x;\n"})
         self.write(".clang-format", "NoSuchKey: 1\n")
         self.bad(formatting, {"src/a.cpp": "int x;\n"}, "NoSuchKey")
+
+
+class Clang(RuleTest):
+    MUTEX = "struct __attribute__((capability(\"mutex\"))) mutex { void lock() __attribute__((acquire_capability())); };\n"
+
+    def setUp(self):
+        super().setUp()
+        self.write(clang.WARNINGS, "    target_compile_options(x INTERFACE\n        -Wshadow\n        $<$<CXX_COMPILER_ID:GNU>:-Wx>\n")
+        self.write(clang.ANNOTATIONS, self.MUTEX)
+        self.write("src/runtime/a.hpp", '#include "base/thread_annotations.hpp"\n'
+                   "struct a { mutex m; int x __attribute__((guarded_by(m))); };\n")
+
+    def test_warnings_of_the_command_and_base(self):
+        for path in ("src/cli/a.cpp", "src/base/a.cpp"):
+            self.bad(clang, {path: "int f(int x) {\n    { int x = 1; (void)x; }\n    return x;\n}\n"}, f"{path}:2: [clang]")
+            self.good(clang, {path: "int f(int x) { return x; }\n"})
+
+    def test_what_a_mutex_guards(self):
+        self.bad(clang, {"src/runtime/a.cpp": '#include "runtime/a.hpp"\nint f(a& of) { return of.x; }\n'},
+                 "reading variable 'x' requires holding mutex")
+
+    def test_what_is_not_looked_at(self):
+        self.good(clang, {"src/runtime/b.cpp": "int f(int x) { { int x = 1; (void)x; } return x; }\n"})
 
 
 class Surface(RuleTest):

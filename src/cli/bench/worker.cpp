@@ -6,7 +6,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -18,6 +17,7 @@
 #include <holdfast/shared_mutex.hpp>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "exit_status.hpp"
 
 namespace holdfast::cli {
@@ -97,17 +97,22 @@ public:
         task_.report.seconds = std::chrono::duration<double>(base::stopwatch() - begin).count();
         for (auto const& each : owners_)
             task_.report.latency.merge(each->latency);
-        if (failure_) std::rethrow_exception(failure_);
+        rethrow_failure();
         client_.close();
     }
 
 private:
+    void rethrow_failure() {
+        base::lock_guard const guard{failure_mutex_};
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
     void work(owner& owner, std::barrier<>& gate) {
         gate.arrive_and_wait();
         try {
             measure(owner, end_);
         } catch (...) {
-            std::lock_guard const guard{failure_mutex_};
+            base::lock_guard const guard{failure_mutex_};
             if (!failure_) failure_ = std::current_exception();
         }
     }
@@ -116,8 +121,8 @@ private:
     client client_;
     std::vector<std::unique_ptr<owner>> owners_{};
     std::chrono::steady_clock::time_point end_{};
-    std::mutex failure_mutex_{};
-    std::exception_ptr failure_{};
+    base::mutex failure_mutex_{};
+    std::exception_ptr failure_ HOLDFAST_GUARDED_BY(failure_mutex_){};
 };
 
 }  // namespace
