@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 
 namespace holdfast::core {
 
@@ -23,7 +24,7 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     turn const at{*this, now};
     ++metrics_.acquires;
     call.began = now;
-    if (closed_) return complete(call, verdict::failed, {errc::closed, "the client is closed"});
+    if (closed_) return complete(call, verdict::failed, closed_client());
     auto& its = *call.in;
     if (its.now != nullptr && its.now->at() == claim_phase::parked &&
         unpark(*its.now) == lane_state::free) {
@@ -383,7 +384,7 @@ void engine::fail_impatient(tenure& it, base::instant now) {
 
 base::error engine::unreachable(tenure const& it) const {
     if (auto known = it.last_error()) return known;
-    return {errc::store_unavailable, "the store did not answer in time"};
+    return silent_store();
 }
 
 // Nobody wants the claim any more: make sure that the store does not keep it.

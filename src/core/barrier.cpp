@@ -42,12 +42,19 @@ bool among(std::vector<seam::claim_id> const& all, seam::claim_id id) {
     return std::ranges::find(all, id) != all.end();
 }
 
-[[noreturn]] void broken(barrier_terms const& its, std::string const& why) {
-    base::raise(errc::broken_barrier, "the barrier '" + its.name() + "' is broken: " + why);
+// The words of the code follow: "…: the barrier is broken".
+[[noreturn]] void broken(barrier_terms const& its, std::string const& before,
+                         std::string const& behind) {
+    base::raise(errc::broken_barrier, before + "'" + its.name() + "'" + behind);
 }
 
-char const* const left_it = "a party left it; reset() makes it usable again";
-char const* const party_died = "a party died; reset() makes it usable again";
+char const* const usable_again = " (reset() makes it usable again)";
+[[noreturn]] void party_left(barrier_terms const& its) {
+    broken(its, "a party left ", usable_again);
+}
+[[noreturn]] void party_died(barrier_terms const& its) {
+    broken(its, "a party died at ", usable_again);
+}
 
 /// One party at a barrier, from its arrival to the end of its generation.
 struct arrival {
@@ -85,7 +92,7 @@ struct arrival {
 
     /// The swap by which it arrives, as the cell is now: the last party trips the generation.
     [[nodiscard]] seam::swap arrive(seam::claim_id operation) {
-        if (state.broken) broken(*its, left_it);
+        if (state.broken) party_left(*its);
         generation = state.generation;
         state.arrived.push_back(me.id);
         bool const last = state.arrived.size() >= its->parties;
@@ -113,24 +120,23 @@ struct arrival {
         if (over) --generation;
         counted = counted || over;
         if (!counted && sent_again && state.generation > asked_in + 1)
-            broken(*its,
-                   "whether the party was counted is unknown: the answer was lost, and "
-                   "others have gone on since");
-        if (!counted && absent) broken(*its, "the party's own presence has ended");
+            broken(*its, "whether the party was counted at ",
+                   " is unknown: the answer was lost, and others have gone on since");
+        if (!counted && absent) broken(*its, "the party's own presence at ", " has ended");
     }
 
     /// Whether its generation is over, by what the store says now.
     bool learn(seam::reply_body const& answer) {
         look(answer);
         if (cell.version == 0 || state.generation < generation)
-            broken(*its, "the store has forgotten it");
+            broken(*its, "the store has forgotten ", "");
         if (state.generation == generation) {
-            if (state.broken) broken(*its, left_it);
+            if (state.broken) party_left(*its);
             return false;
         }
         auto const tripped = state.has_tripped(generation);
-        if (!tripped) broken(*its, "its generation ended too long ago to tell how");
-        if (!*tripped) broken(*its, "it was reset");
+        if (!tripped) broken(*its, "a generation of ", " ended too long ago to tell how");
+        if (!*tripped) broken(*its, "", " was reset");
         return over = true;
     }
 
@@ -272,7 +278,7 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::ui
             if (saw_death) {
                 // Or others have tripped it meanwhile, and left: then this party is not the last one.
                 answer = co_await on.read(key);
-                if (it.is_unchanged(answer)) broken(*its, party_died);
+                if (it.is_unchanged(answer)) party_died(*its);
                 saw_death = false;
                 continue;
             }
@@ -295,7 +301,7 @@ script arrive_at_barrier(stage& on, barrier_terms_ptr its, std::optional<std::ui
             // It may have tripped before they left.
             answer = co_await on.read_anyway(key);
             if (it.learn(answer)) continue;
-            if (saw_death) broken(*its, party_died);
+            if (saw_death) party_died(*its);
             if (on.now() - touched < barrier_kept / 4) continue;
             touched = on.now();
             auto same = it.touch(on.next_operation());

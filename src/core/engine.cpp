@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/refusals.hpp"
+
 namespace holdfast::core {
 
 namespace {
@@ -149,7 +151,7 @@ void engine::on_due(tenure& it, base::instant now, std::vector<tenure*>& renewal
         it.asking = false;
         ++metrics_.requests_failed;
         auto silence = it.last_error();  // what is known to be wrong says more
-        if (!silence) silence = {errc::store_unavailable, "the store did not answer in time"};
+        if (!silence) silence = silent_store();
         if (it.at() == phase::submitting) return on_submit_failure(it, silence, now);
         if (it.at() == phase::ending) return on_settle_failure(it, silence, now);
         return on_renewal_failure(it, silence, now);
@@ -292,7 +294,7 @@ void engine::complete(acquire_call& call, verdict outcome, base::error error) {
 void engine::begin(operation_call& call, base::instant now) {
     turn const at{*this, now};
     if (closed_ && !call.cleans_up) {
-        call.error = {errc::closed, "the client is closed"};
+        call.error = closed_client();
         call.done = true;
         return call.to->completed();
     }
@@ -303,8 +305,7 @@ void engine::begin(operation_call& call, base::instant now) {
 
 void engine::attempt_operation(operation_call& call, base::instant now) {
     if (now >= call.deadline) {
-        base::error silence{errc::store_unavailable, "the store did not answer in time"};
-        return finish(call, call.error ? call.error : silence);
+        return finish(call, call.error ? call.error : silent_store());
     }
     if (auto const* const name = name_of(call.ask))
         settle_before(std::hash<std::string>{}(*name), now);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 
 namespace holdfast::core {
 
@@ -88,7 +89,7 @@ void engine::on_renewal(tenure& it, seam::renewal const& result, milliseconds le
     }
     if (it.at() == phase::held) {
         auto const hint = it.gone_hint();
-        auto const why = hint.empty() ? "the store no longer has the hold" : hint;
+        auto const why = hint.empty() ? hold_gone : hint;
         return lose(it, why, now);
     }
     // The store has forgotten a waiter, or gave it what it has lost since: begin anew. One who waits

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 
 namespace holdfast::core {
 
@@ -75,7 +76,7 @@ engine::lane_state engine::unpark(tenure& it) {
             reschedule(it);
             return lane_state::used;
         }
-        if (it.user->lose("the store no longer has the hold")) {
+        if (it.user->lose(hold_gone)) {
             ++metrics_.losses;
             todo.losses.push_back(it.user);
         }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 #include "core/stage.hpp"
 
 namespace holdfast::core {
@@ -43,8 +44,7 @@ void engine::begin(script_call& call, base::instant now) {
     call.on = this;
     scripts_.push_back(call);
     if (closed_ && !call.cleans_up) {
-        call.error = std::make_exception_ptr(
-            std::system_error{make_error_code(errc::closed), "the client is closed"});
+        call.error = std::make_exception_ptr(closed_client().as_exception());
         return end(call);
     }
     call.its_stage = std::make_unique<stage>(*this, call);
@@ -109,7 +109,7 @@ void engine::end(script_call& call) {
 bool engine::closed_at_start(script_call const& call) noexcept { return call.its_stage == nullptr; }
 
 void engine::check_open() const {
-    if (closed_) base::raise(errc::closed, "the client was closed");
+    if (closed_) closed_client().raise();
 }
 
 void engine::close_scripts() {

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "seam/refusal_text.hpp"
+
 namespace holdfast::stores::redis {
 
 namespace {
@@ -68,27 +70,22 @@ seam::refused read_refused(answer_reader& from, seam::claim_list const& claims) 
     out.index = from.number(largest_number);
     if (!claims.empty() && out.index >= claims.size()) throw garbled{"no such claim was sent"};
     auto const spec = claims.empty() ? nullptr : claims[out.index].spec;
-    auto const name = spec == nullptr ? std::string{"it"} : "'" + spec->name + "'";
     if (why == "busy") {
         out.why = seam::refusal::busy;
     } else if (why == "too_late") {
         out.why = seam::refusal::too_late;
     } else if (why == "gone") {
         out.why = seam::refusal::gone;
-        out.text = "the claim to convert is not held";
+        out.text = seam::not_held_text;
     } else if (why == "would_deadlock") {
         out.why = seam::refusal::would_deadlock;
-        out.text =
-            "a hold can be made weaker, not stronger: two that wait to be stronger would wait for "
-            "each other";
+        out.text = seam::stronger_text;
     } else if (why == "kind") {
         out.why = seam::refusal::kind_mismatch;
-        out.text = name + " is in use as a " + to_string(read_kind(from));
-        if (spec != nullptr) out.text += std::string{", not as a "} + to_string(spec->kind);
+        out.text = seam::kind_mismatch_text(spec.get(), read_kind(from));
     } else if (why == "limit") {
         out.why = seam::refusal::limit_mismatch;
-        out.text = name + " was declared with a limit of " + std::to_string(read_count(from));
-        if (spec != nullptr) out.text += ", not " + std::to_string(spec->limit);
+        out.text = seam::limit_mismatch_text(spec.get(), read_count(from));
     } else {
         unknown_word(why);
     }
