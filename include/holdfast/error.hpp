@@ -13,8 +13,8 @@ inline namespace v1 {
 /// What went wrong, for code that reacts to it. An enumerator exists only where a caller can react
 /// differently. The text of the std::system_error keeps the store's own words.
 enum class errc {
-    not_owner = 1,      ///< the caller does not hold what it tried to give back
-    lost,               ///< the hold ended before the caller gave it back
+    not_owner = 1,  ///< the caller does not hold what it tried to give back
+    lost,  ///< the hold ended before the caller gave it back, or the latch before it opened
     store_unavailable,  ///< the store did not answer within the caller's deadline or patience
     timed_out,          ///< the retry policy ended the wait of a call that cannot say "busy"
     access_denied,      ///< the store refused our credentials or rights

@@ -7,6 +7,7 @@
 #include "api/hold.hpp"
 #include "api/multi_lock.hpp"
 #include "api/permit_pool.hpp"
+#include "api/refusals.hpp"
 #include "api/synchronizers.hpp"
 #include "base/error.hpp"
 #include "core/barrier.hpp"
@@ -22,12 +23,6 @@ namespace detail {
 namespace {
 
 using make_lease = std::function<lease(std::shared_ptr<core::hold_state>)>;
-
-// Without a timeout there is no way to say "busy", as in the blocking forms.
-std::exception_ptr policy_ended(std::string const& what) {
-    return std::make_exception_ptr(std::system_error{make_error_code(errc::timed_out),
-                                                     "a retry policy ended the wait for " + what});
-}
 
 // What could not be begun has no handler to wait for.
 template <class Self, class Begin>
@@ -75,10 +70,10 @@ private:
         lease_result out;
         out.cancelled = call_.outcome == core::verdict::stopped;
         if (call_.outcome == core::verdict::failed)
-            out.error =
-                std::make_exception_ptr(std::system_error{call_.error.code, call_.error.text});
+            out.error = std::make_exception_ptr(call_.error.as_exception());
         if (call_.outcome == core::verdict::busy && !may_be_busy_)
-            out.error = policy_ended("'" + call_.in->terms->spec->name + "'");
+            out.error = std::make_exception_ptr(
+                policy_ended("'" + call_.in->terms->spec->name + "'").as_exception());
         if (call_.held != nullptr) out.value = make_(std::move(call_.held));
         std::exchange(then_, nullptr)(std::move(out));
     }
@@ -208,7 +203,8 @@ task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_optio
         [then = std::move(then), may_be_busy = timeout.has_value()](
             std::exception_ptr error, bool cancelled, state& progress) {
             auto got = progress.wanted->as_lease(std::move(progress.grants));
-            if (!got && !error && !cancelled && !may_be_busy) error = policy_ended("all locks");
+            if (!got && !error && !cancelled && !may_be_busy) 
+                error = std::make_exception_ptr(policy_ended("all locks").as_exception());
             then({error, cancelled, std::move(got)});
         });
 }

@@ -5,6 +5,7 @@
 
 #include "api/hold.hpp"
 #include "api/lock_handle.hpp"
+#include "api/refusals.hpp"
 #include "api/synchronizers.hpp"
 #include "base/error.hpp"
 #include "core/leadership.hpp"
@@ -151,8 +152,7 @@ lease election::campaign(std::string_view value) {
 
 std::optional<lease> election::campaign(std::string_view value, std::stop_token stop) {
     auto got = detail::acquire_on(*handle_->client, handle_->queue(value), true, no_timeout, stop);
-    if (got.outcome == core::verdict::busy)
-        base::raise(errc::timed_out, "the retry policy ended the wait for '" + name() + "'");
+    if (got.outcome == core::verdict::busy) detail::policy_ended("'" + name() + "'").raise();
     if (got.grant == nullptr) return std::nullopt;
     return handle_->as_lease(std::move(got.grant));
 }

@@ -14,7 +14,7 @@ public:
     std::string message(int code) const override {
         switch (static_cast<errc>(code)) {
         case errc::not_owner: return "not held by the caller";
-        case errc::lost: return "the hold was lost";
+        case errc::lost: return "what was held or waited for is gone";
         case errc::store_unavailable: return "the store is unavailable";
         case errc::timed_out: return "timed out";
         case errc::access_denied: return "access denied by the store";

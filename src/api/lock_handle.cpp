@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/hold.hpp"
+#include "api/refusals.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -145,8 +146,7 @@ void lock_handle::unlock() {
         auto& all = holders_->holdings;
         auto const mine =
             std::find_if(all.rbegin(), all.rend(), [&](auto const& each) { return is_mine(each); });
-        if (mine == all.rend())
-            base::raise(errc::not_owner, "this thread does not hold '" + name() + "'");
+        if (mine == all.rend()) not_held_by_thread(name()).raise();
         if (--mine->count > 0) return;
         ended = std::move(mine->grant);
         all.erase(std::next(mine).base());
@@ -239,9 +239,7 @@ void lock_handle::downgrade(lease& held) {
 // --- what callers see --------------------------------------------------------------------------
 
 // `lock` and `acquire` without a deadline have no way to say "busy": a retry policy ended them.
-void lock_handle::policy_ended() const {
-    base::raise(errc::timed_out, "the retry policy ended the wait for '" + name() + "'");
-}
+void lock_handle::policy_ended() const { detail::policy_ended("'" + name() + "'").raise(); }
 
 void lock_handle::lock() {
     if (lock(true, no_timeout, {}).outcome != core::verdict::granted) policy_ended();

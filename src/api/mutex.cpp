@@ -3,6 +3,7 @@
 #include <holdfast/mutex.hpp>
 
 #include "api/lock_handle.hpp"
+#include "api/refusals.hpp"
 #include "base/error.hpp"
 
 namespace holdfast {
@@ -16,8 +17,7 @@ using detail::no_timeout;
 std::shared_ptr<core::hold_state> hold_of_this_thread(detail::lock_handle const& handle) {
     handle.client()->require_usable();
     auto grant = handle.held_by_this_thread();
-    if (grant == nullptr)
-        base::raise(errc::not_owner, "this thread does not hold '" + handle.name() + "'");
+    if (grant == nullptr) detail::not_held_by_thread(handle.name()).raise();
     return grant;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/hold.hpp"
+#include "api/refusals.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 core::terms_ptr make_permit_terms(session const& client, std::string_view name, std::uint32_t n,
                                   std::uint32_t limit, lock_options const& options) {
-    if (limit == 0) base::raise(errc::bad_option, "the limit of a semaphore must be at least 1");
+    if (limit == 0) no_limit().raise();
     seam::claim_spec spec{.name = checked_name(name)};
     spec.kind = lock_kind::semaphore;
     spec.mode = claim_mode::permits;
@@ -54,7 +55,7 @@ std::shared_ptr<core::hold_state> permit_pool::get(std::uint32_t n, bool wait,
                                                    std::stop_token const& stop) {
     auto const got = acquire_on(*client_, queue(n), wait, timeout, stop);
     if (got.outcome == core::verdict::busy && wait && timeout == no_timeout)
-        base::raise(errc::timed_out, "the retry policy ended the wait for '" + name_ + "'");
+        policy_ended("'" + name_ + "'").raise();
     return got.grant;
 }
 
@@ -123,8 +124,7 @@ std::stop_token permit_pool::lost() {
 }
 
 seam::adjusted permit_pool::adjust(std::optional<std::uint32_t> current) {
-    if (current && *current == 0)
-        base::raise(errc::bad_option, "the limit of a semaphore must be at least 1");
+    if (current && *current == 0) no_limit().raise();
     auto const answer = client_->ask(seam::adjust{{single_->spec, {}, {}}, current});
     if (auto const* const no = std::get_if<seam::refused>(&answer.body))
         base::raise(

@@ -1,8 +1,9 @@
 // A timer of CLOCK_BOOTTIME and a ring, in two descriptors.
 #pragma once
 
+#include "base/boot_timer.hpp"
 #include "base/clock.hpp"
-#include "base/descriptor.hpp"
+#include "base/event.hpp"
 
 namespace holdfast::base {
 
@@ -16,9 +17,6 @@ namespace holdfast::base {
 /// Thread-safety: `ring` and `set` from any thread at any time; `wait` by one thread at a time.
 class alarm {
 public:
-    /// Throws std::system_error.
-    alarm();
-
     /// Returns at the moment that was set last, at once when it has passed and nobody was woken by
     /// it yet, or when `ring` was called since the last return, whichever is first.
     void wait() noexcept;
@@ -27,19 +25,19 @@ public:
         wait();
     }
     /// Sets the moment; the one that was set before does not count any more.
-    void set(instant when) noexcept;
-    void ring() noexcept;
+    void set(instant when) noexcept { timer_.arm(when); }
+    void ring() noexcept { rung_.set(); }
 
     /// For whoever waits for these among others: readable from the moment that was set until
     /// `take_timer`, and from a ring until `take_ring`.
-    [[nodiscard]] int timer_descriptor() const noexcept { return timer_.get(); }
-    [[nodiscard]] int ring_descriptor() const noexcept { return ring_.get(); }
-    void take_timer() noexcept;
-    void take_ring() noexcept;
+    [[nodiscard]] int timer_descriptor() const noexcept { return timer_.number(); }
+    [[nodiscard]] int ring_descriptor() const noexcept { return rung_.number(); }
+    void take_timer() noexcept { timer_.clear(); }
+    void take_ring() noexcept { rung_.clear(); }
 
 private:
-    descriptor timer_;
-    descriptor ring_;
+    boot_timer timer_;
+    event rung_;
 };
 
 }  // namespace holdfast::base

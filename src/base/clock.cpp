@@ -16,6 +16,10 @@ std::chrono::nanoseconds read(clockid_t id) noexcept {
 
 boot_clock::time_point boot_clock::now() noexcept { return time_point{read(CLOCK_BOOTTIME)}; }
 
+std::chrono::steady_clock::time_point stopwatch() noexcept {
+    return std::chrono::steady_clock::now();
+}
+
 std::int64_t wall_microseconds() noexcept {
     return std::chrono::duration_cast<std::chrono::microseconds>(read(CLOCK_REALTIME)).count();
 }

@@ -31,6 +31,9 @@ template <class Period>
     return span > std::chrono::duration_cast<decltype(span)>(never - when) ? never : when + span;
 }
 
+/// For measuring how long something takes: cheap, and does not count the sleep of the machine.
+[[nodiscard]] std::chrono::steady_clock::time_point stopwatch() noexcept;
+
 /// Microseconds of the wall clock. Only for fencing sequences, which must rise over restarts;
 /// never to judge expiry.
 [[nodiscard]] std::int64_t wall_microseconds() noexcept;

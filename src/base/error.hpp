@@ -14,13 +14,19 @@ struct error {
     std::string text{};
 
     error() = default;
+    explicit error(errc why) : code{make_error_code(why)} {}
     error(errc why, std::string words) : code{make_error_code(why)}, text{std::move(words)} {}
 
     explicit operator bool() const noexcept { return static_cast<bool>(code); }
 
     [[nodiscard]] bool is(errc why) const noexcept { return code == make_error_code(why); }
 
-    [[noreturn]] void raise() const { throw std::system_error{code, text}; }
+    /// Its what() is the text, if any, and the words of the code behind it.
+    [[nodiscard]] std::system_error as_exception() const {
+        return text.empty() ? std::system_error{code} : std::system_error{code, text};
+    }
+
+    [[noreturn]] void raise() const { throw as_exception(); }
 };
 
 [[noreturn]] inline void raise(errc why, std::string words) {

@@ -1,11 +1,6 @@
 #include "base/text.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <numeric>
-#include <utility>
-#include <vector>
 
 namespace holdfast::base {
 
@@ -34,20 +29,6 @@ std::size_t utf8_sequence(std::string_view text, char32_t& code) noexcept {
 
 bool is_control(char32_t code) noexcept { return code < 0x20 || (code >= 0x7f && code <= 0x9f); }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        auto diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            auto const change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-        }
-    }
-    return row.back();
-}
-
 }  // namespace
 
 std::optional<std::string> name_fault(std::string_view name) {
@@ -68,41 +49,12 @@ std::optional<std::string> name_fault(std::string_view name) {
     return std::nullopt;
 }
 
-std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
-    double value = 0;
-    auto const [end, fault] =
-        std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-    if (fault != std::errc{} || text.front() == '-' || !std::isfinite(value)) return std::nullopt;
-    auto const unit = text.substr(static_cast<std::size_t>(end - text.data()));
-    double const scale = unit == "ms"                  ? 1
-                         : unit.empty() || unit == "s" ? 1'000
-                         : unit == "m"                 ? 60'000
-                         : unit == "h"                 ? 3'600'000
-                                                       : 0;
-    constexpr double longest = 1e15;  // about 31,000 years: leaves room to add durations
-    if (scale == 0 || value * scale > longest) return std::nullopt;
-    return std::chrono::milliseconds{std::llround(std::ceil(value * scale))};
-}
-
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t limit) {
     std::uint64_t value = 0;
     auto const [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (fault != std::errc{} || end != text.data() + text.size() || value > limit)
         return std::nullopt;
     return value;
-}
-
-std::string_view nearest(std::string_view word, std::span<std::string_view const> words) {
-    std::string_view best;
-    std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
-    for (auto const candidate : words) {
-        auto const distance = edit_distance(word, candidate);
-        if (distance < best_distance) {
-            best = candidate;
-            best_distance = distance;
-        }
-    }
-    return best;
 }
 
 void write_hex(std::uint64_t value, char* to) noexcept {

@@ -1,10 +1,9 @@
-// Small questions about text: names, durations, nearest words.
+// Small questions about text: names and numbers.
 #pragma once
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,16 +16,9 @@ inline constexpr std::size_t longest_name = 512;
 /// control characters.
 [[nodiscard]] std::optional<std::string> name_fault(std::string_view name);
 
-/// "500ms", "10s", "2m", "1h"; a plain number is seconds; decimals are allowed.
-[[nodiscard]] std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
-
 /// A decimal number without sign, at most `limit`.
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text,
                                                         std::uint64_t limit = UINT64_MAX);
-
-/// The word nearest to `word` by edit distance; empty when none is near enough to be meant.
-[[nodiscard]] std::string_view nearest(std::string_view word,
-                                       std::span<std::string_view const> words);
 
 /// 16 hexadecimal digits.
 inline constexpr std::size_t hex_digits = 16;

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
+#include "base/duration.hpp"
 #include "base/error.hpp"
+#include "base/percent.hpp"
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 
 namespace holdfast::base {
@@ -13,40 +17,9 @@ namespace {
 [[noreturn]] void bad(std::string words) { raise(errc::bad_url, std::move(words)); }
 
 std::string decode(std::string_view text, char const* part) {
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i];
-            continue;
-        }
-        auto const byte = i + 2 < text.size() ? parse_hex(text.substr(i + 1, 2)) : std::nullopt;
-        if (!byte || *byte == 0)
-            bad(std::string{"a percent sign in the "} + part +
-                " of a store URL must be followed by two hexadecimal digits, not 00");
-        out += static_cast<char>(*byte);
-        i += 2;
-    }
-    return out;
-}
-
-// What may stand bare in a shown URL; all else is percent-encoded again.
-std::string encode(std::string_view text, std::string_view also_bare) {
-    std::string out;
-    for (char const c : text) {
-        auto const byte = static_cast<unsigned char>(c);
-        bool const bare = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') ||
-                          std::string_view{"-._~"}.find(c) != std::string_view::npos ||
-                          also_bare.find(c) != std::string_view::npos || byte >= 0x80;
-        if (bare) {
-            out += c;
-        } else {
-            out += '%';
-            out += hex(byte).substr(14);
-        }
-    }
-    return out;
+    if (auto decoded = percent_decode(text)) return *std::move(decoded);
+    bad(std::string{"a percent sign in the "} + part +
+        " of a store URL must be followed by two hexadecimal digits, not 00");
 }
 
 endpoint parse_endpoint(std::string_view text) {
@@ -152,7 +125,7 @@ std::string url::shown() const {
     std::string out = scheme + ":";
     if (has_authority) {
         out += "//";
-        if (!user.empty()) out += encode(user, "") + "@";
+        if (!user.empty()) out += percent_encode(user, "") + "@";
         for (auto const& host : hosts) {
             if (&host != &hosts.front()) out += ',';
             out += host.host.find(':') == std::string::npos ? host.host : "[" + host.host + "]";
@@ -161,11 +134,12 @@ std::string url::shown() const {
     }
     // Behind a host an '@' would be taken for the end of a login.
     std::string const at = has_authority ? "" : "@";
-    out += encode(path, "/:!$'()*+,;= " + at);
+    out += percent_encode(path, "/:!$'()*+,;= " + at);
     char separator = '?';
     for (auto const& [key, value] : options) {
         if (key.find("password") != std::string::npos && key != "passwordfile") continue;
-        out += separator + encode(key, "") + "=" + encode(value, "/:!$'()*+,; " + at);
+        out +=
+            separator + percent_encode(key, "") + "=" + percent_encode(value, "/:!$'()*+,; " + at);
         separator = '&';
     }
     return out;
@@ -174,10 +148,8 @@ std::string url::shown() const {
 void url::require_known_options(std::span<std::string_view const> known) const {
     for (auto const& [key, value] : options) {
         if (std::ranges::find(known, key) != known.end()) continue;
-        std::string words = "the store URL has an unknown option '" + key + "' for " + scheme + ":";
-        if (auto const near = nearest(key, known); !near.empty())
-            words += "; did you mean '" + std::string{near} + "'?";
-        bad(std::move(words));
+        bad("the store URL has an unknown option '" + key + "' for " + scheme + ":" +
+            did_you_mean(key, known));
     }
 }
 
@@ -185,10 +157,10 @@ std::chrono::milliseconds url::duration_option(std::string_view key,
                                                std::chrono::milliseconds otherwise) const {
     auto const found = options.find(key);
     if (found == options.end()) return otherwise;
-    if (auto const value = parse_duration(found->second); value && value->count() > 0)
-        return *value;
-    bad("the option '" + found->first +
-        "' of the store URL is a duration such as 500ms, 10s or 2m, not '" + found->second + "'");
+    auto const value = parse_duration(found->second);
+    if (value && value->count() > 0) return *value;
+    bad("the option '" + found->first + "' of the store URL: " +
+        (value ? "it must be longer than 0" : duration_fault(found->second)));
 }
 
 bool url::flag_option(std::string_view key, bool otherwise) const {

@@ -12,10 +12,10 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
+#include "base/suggestion.hpp"
 #include "exit_status.hpp"
 #include "invocation.hpp"
 #include "option.hpp"
-#include "suggestion.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
@@ -84,20 +84,21 @@ std::string hint(CLI::App& app, std::vector<std::string> const& extras) {
     auto const option = std::ranges::find_if(
         extras, [](std::string const& word) { return word.size() > 1 && word[0] == '-'; });
     std::string const word = option != extras.end() ? *option : extras.front();
-    std::vector<std::string> known;
+    std::vector<std::string> names;
     std::string what = "unexpected argument";
     if (option != extras.end()) {
         what = "unknown option";
         for (auto const* each : command->get_options())
             for (auto const& name : each->get_lnames())
-                known.push_back("--" + name);
+                names.push_back("--" + name);
     } else if (command == &app) {
         what = "unknown command";
         for (auto const& each : commands())
-            known.emplace_back(each.name);
+            names.emplace_back(each.name);
     }
+    std::vector<std::string_view> const known{names.begin(), names.end()};
     return fmt::format("{} '{}'{}", what, harmless(word),
-                       did_you_mean(word.substr(0, word.find('=')), known));
+                       base::did_you_mean(word.substr(0, word.find('=')), known));
 }
 
 // What nothing took; a "--" among it has done its work.

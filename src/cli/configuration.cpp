@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.hpp"
+#include "base/suggestion.hpp"
 #include "configuration_file.hpp"
 #include "exit_status.hpp"
 #include "home.hpp"
-#include "owned_descriptor.hpp"
 #include "secrets.hpp"
-#include "suggestion.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
@@ -78,7 +78,7 @@ configuration configuration::read() {
 
 void configuration::add(std::string const& path) {
     paths_.push_back(path);
-    owned_descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    base::descriptor const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (!file && (errno == ENOENT || errno == ENOTDIR)) return;
     struct stat status {};
     // A file that is there and cannot be read is no reason to lock elsewhere than everybody else does.
@@ -99,10 +99,10 @@ void configuration::add(std::string const& path) {
     if (!default_) default_ = std::move(parsed.default_store);
 }
 
-std::vector<std::string> configuration::names() const {
-    std::vector<std::string> out;
+std::vector<std::string_view> configuration::names() const {
+    std::vector<std::string_view> out;
     for (auto const& [name, store] : stores_)
-        out.push_back(name);
+        out.emplace_back(name);
     return out;
 }
 
@@ -118,8 +118,9 @@ configured_store const& configuration::find(std::string_view name) const {
         refuse(exit_status::usage,
                fmt::format("no store is called '{}': names are given by {}, where there are none",
                            shown, fmt::join(paths_, " and ")));
-    refuse(exit_status::usage, fmt::format("no store is called '{}', only {}{}", shown,
-                                           fmt::join(known, ", "), did_you_mean(name, known)));
+    refuse(exit_status::usage,
+           fmt::format("no store is called '{}', only {}{}", shown, fmt::join(known, ", "),
+                       base::did_you_mean(name, known)));
 }
 
 std::optional<configured_store> configuration::default_store() const {

@@ -31,7 +31,7 @@ public:
 
 private:
     void add(std::string const& path);
-    [[nodiscard]] std::vector<std::string> names() const;
+    [[nodiscard]] std::vector<std::string_view> names() const;
 
     std::map<std::string, configured_store, std::less<>> stores_{};
     std::optional<configured_store> default_{};  ///< its `url` may be a name

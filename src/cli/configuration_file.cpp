@@ -1,6 +1,7 @@
 #include "configuration_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -12,14 +13,18 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "base/suggestion.hpp"
 #include "exit_status.hpp"
-#include "store_url.hpp"
-#include "suggestion.hpp"
+#include "store_paths.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
 
 namespace {
+
+constexpr std::string_view default_key = "default";
+constexpr std::string_view stores_key = "stores";
+constexpr std::array known_keys{default_key, stores_key};
 
 class reader {
 public:
@@ -30,13 +35,13 @@ public:
         if (!parsed) refuse(parsed.error().source(), parsed.error().description());
         configuration_file out;
         for (auto const& [key, value] : parsed.table()) {
-            if (key == "default")
+            if (key == default_key)
                 out.default_store = read_default(value);
-            else if (key == "stores")
+            else if (key == stores_key)
                 read_stores(value, out);
             else
                 refuse(key.source(), fmt::format("unknown key '{}'{}", harmless(key.str()),
-                                                 did_you_mean(key.str(), {"default", "stores"})));
+                                                 base::did_you_mean(key.str(), known_keys)));
         }
         return out;
     }

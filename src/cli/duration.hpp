@@ -7,10 +7,8 @@
 
 namespace holdfast::cli {
 
-/// 500ms, 10s, 2m, 1h, 1d, and several from the longest to the shortest: 1m30s; a plain number is seconds; decimals
-/// are allowed. Rounds up to milliseconds.
-/// Throws `usage_error` with the accepted forms.
-[[nodiscard]] std::chrono::milliseconds parse_duration(std::string_view text);
+/// As `base::parse_duration` reads it. Throws `usage_error` with the accepted forms.
+[[nodiscard]] std::chrono::milliseconds require_duration(std::string_view text);
 
 /// For people: "0.3s", "12s", "2m 5s", "3h 1m", "2d 4h".
 [[nodiscard]] std::string short_duration(std::chrono::milliseconds duration);

@@ -5,9 +5,9 @@
 #include <CLI/App.hpp>
 #include <fmt/format.h>
 
+#include "base/suggestion.hpp"
 #include "exit_status.hpp"
 #include "invocation.hpp"
-#include "suggestion.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
@@ -19,14 +19,14 @@ void ask_for_help(invocation& invocation) {
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(invocation.command_at));
     if (words.size() > 1)
         throw usage_error{fmt::format("unexpected argument '{}'", harmless(words[1]))};
-    std::vector<std::string> known;
+    std::vector<std::string_view> known;
     for (auto const& each : commands())
         known.emplace_back(each.name);
     invocation.command = words.empty() ? "" : words.front();
     invocation.command_at = 0;
     if (!words.empty() && std::ranges::find(known, words.front()) == known.end())
         throw usage_error{fmt::format("unknown command '{}'{}", harmless(words.front()),
-                                      did_you_mean(words.front(), known))};
+                                      base::did_you_mean(words.front(), known))};
     words.emplace_back("--help");
 }
 

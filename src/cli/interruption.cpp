@@ -4,21 +4,20 @@
 #include <csignal>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 namespace holdfast::cli {
 
-interruption::interruption() : over_{::eventfd(0, EFD_CLOEXEC)}, thread_{[this] { listen(); }} {}
+interruption::interruption() : thread_{[this] { listen(); }} {}
 
 interruption::~interruption() {
-    ::eventfd_write(over_.get(), 1);
+    over_.set();
     thread_.join();
 }
 
 void interruption::listen() {
     for (;;) {
         std::array<pollfd, 2> sources{
-            {{signals_.descriptor(), POLLIN, 0}, {over_.get(), POLLIN, 0}}};
+            {{signals_.descriptor(), POLLIN, 0}, {over_.number(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[1].revents != 0) return;
         while (auto const signal = signals_.next()) {

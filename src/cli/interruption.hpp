@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "owned_descriptor.hpp"
+#include "base/event.hpp"
 #include "run/signal_inbox.hpp"
 
 namespace holdfast::cli {
@@ -30,7 +30,7 @@ private:
     void listen();
 
     signal_inbox signals_{};
-    owned_descriptor over_;
+    base::event over_{};
     std::stop_source stop_{};
     std::atomic<int> signal_{0};
     std::thread thread_;  // the last: it uses all the others

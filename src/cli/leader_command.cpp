@@ -7,7 +7,6 @@
 #include <memory>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -17,9 +16,9 @@
 #include <holdfast/client.hpp>
 #include <holdfast/election.hpp>
 
+#include "base/event.hpp"
 #include "exit_status.hpp"
 #include "invocation.hpp"
-#include "owned_descriptor.hpp"
 #include "run/signal_inbox.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
@@ -70,14 +69,14 @@ class output_fault {
 public:
     void set(int fault) noexcept {
         fault_.store(fault);
-        ::eventfd_write(event_.get(), 1);
+        event_.set();
     }
     [[nodiscard]] int get() const noexcept { return fault_.load(); }
-    [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
+    [[nodiscard]] int descriptor() const noexcept { return event_.number(); }
 
 private:
     std::atomic<int> fault_{0};
-    owned_descriptor event_{::eventfd(0, EFD_CLOEXEC)};
+    base::event event_{};
 };
 
 // Until a signal ends it, nobody reads any more, or nothing can be written.

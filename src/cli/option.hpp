@@ -18,7 +18,7 @@ namespace holdfast::cli {
 [[nodiscard]] inline std::chrono::milliseconds duration(std::string const& name,
                                                         std::string const& text) {
     try {
-        return parse_duration(text);
+        return require_duration(text);
     } catch (usage_error const& error) {
         throw usage_error{fmt::format("{}: {}", name, error.what())};
     }

@@ -49,8 +49,8 @@ int show(show_options const& options, invocation const& invocation) {
     std::erase_if(found, [&](lock_info const& each) { return each.name != options.name; });
     if (found.empty()) found.emplace_back().name = options.name;
     // A condition may stand beside another kind of the same name, and is then not what was meant.
-    std::ranges::stable_partition(
-        found, [](lock_kind kind) { return kind != lock_kind::condition; }, &lock_info::kind);
+    std::stable_partition(found.begin(), found.end(),
+                          [](lock_info const& each) { return each.kind != lock_kind::condition; });
     if (options.json) {
         print_out(json_of(found.front()));
         return exit_status::success;

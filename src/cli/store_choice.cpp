@@ -15,6 +15,8 @@
 #include "configuration.hpp"
 #include "exit_status.hpp"
 #include "home.hpp"
+#include "store_paths.hpp"
+#include "store_url.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
@@ -83,7 +85,12 @@ std::string choose_store(invocation const& invocation) {
             "lock "
             "nothing. Use file:PATH, or a server; only 'bench' can use memory:"};
     if (is_relative_file(store.url)) {
-        auto const absolute = absolute_file(store.url);
+        std::error_code fault;
+        auto const absolute = with_absolute_paths(store.url, fault);
+        if (fault)
+            throw usage_error{
+                "the store's path is relative to a working directory that cannot be found (" +
+                fault.message() + "): give an absolute one"};
         complain(fmt::format("warning: {} is another file in another directory; here it is {}",
                              store.url, absolute));
         store.url = absolute;

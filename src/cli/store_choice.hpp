@@ -6,7 +6,6 @@
 #include <holdfast/client.hpp>
 
 #include "invocation.hpp"
-#include "store_url.hpp"
 
 namespace holdfast::cli {
 

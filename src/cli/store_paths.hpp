@@ -3,12 +3,19 @@
 
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast::cli {
 
-/// The URL with paths that were relative to the present working directory made absolute: that of the
-/// store, and those in options that name files. To be given what `client::url` returns, which is well
-/// formed. Without a working directory they stay as they are.
-[[nodiscard]] std::string with_absolute_paths(std::string_view url);
+/// The path as it stands in a URL.
+[[nodiscard]] std::string url_path(std::string_view path);
+
+/// Whether it is a file that is another one in another directory.
+[[nodiscard]] bool is_relative_file(std::string_view url);
+
+/// The URL with paths that are relative to the working directory made absolute: that of the store, and those in
+/// options that name files. When there are such and the working directory cannot be found, `fault` says why and the
+/// URL stays as it is.
+[[nodiscard]] std::string with_absolute_paths(std::string_view url, std::error_code& fault);
 
 }  // namespace holdfast::cli

@@ -8,17 +8,11 @@
 
 namespace holdfast::cli {
 
-/// The path as it stands in a URL, where a percent sign and a question mark mean something.
-[[nodiscard]] std::string url_path(std::string const& path);
+/// Whether the URL has this scheme, which is given in lower case; the case of the URL does not matter.
+[[nodiscard]] bool has_scheme(std::string_view url, std::string_view scheme);
 
 /// Whether it is a store within one process.
 [[nodiscard]] bool is_memory(std::string_view url);
-
-/// Whether it is a file that is another one in another directory.
-[[nodiscard]] bool is_relative_file(std::string_view url);
-
-/// The same file by its absolute path. Throws `usage_error` when there is no working directory.
-[[nodiscard]] std::string absolute_file(std::string_view url);
 
 /// The lease that the store's URL asks for with ?lease=; nothing when it does not.
 [[nodiscard]] std::optional<std::chrono::milliseconds> lease_of_store(std::string_view url);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 
 namespace holdfast::core {
 
@@ -26,7 +27,7 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     turn const at{*this, now};
     ++metrics_.acquires;
     call.began = now;
-    if (closed_) return complete(call, verdict::failed, {errc::closed, "the client is closed"});
+    if (closed_) return complete(call, verdict::failed, closed_client());
     auto& queue = *call.in;
     if (queue.current != nullptr && queue.current->at() == claim_phase::parked &&
         unpark(*queue.current) == parked_state::free) {
@@ -431,7 +432,7 @@ void engine::fail_impatient(claim_state& claim, base::instant now) {
 
 base::error engine::unreachable(claim_state const& claim) const {
     if (auto known = claim.last_error()) return known;
-    return {errc::store_unavailable, "the store did not answer in time"};
+    return silent_store();
 }
 
 // Nobody wants the claim any more: make sure that the store does not keep it.

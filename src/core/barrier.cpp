@@ -42,12 +42,19 @@ bool among(std::vector<seam::claim_id> const& all, seam::claim_id id) {
     return std::ranges::find(all, id) != all.end();
 }
 
-[[noreturn]] void broken(barrier_terms const& terms, std::string const& why) {
-    base::raise(errc::broken_barrier, "the barrier '" + terms.name() + "' is broken: " + why);
+// The words of the code follow: "…: the barrier is broken".
+[[noreturn]] void broken(barrier_terms const& terms, std::string const& before,
+                         std::string const& behind) {
+    base::raise(errc::broken_barrier, before + "'" + terms.name() + "'" + behind);
 }
 
-char const* const left_it = "a party left it; reset() makes it usable again";
-char const* const party_died = "a party died; reset() makes it usable again";
+char const* const usable_again = " (reset() makes it usable again)";
+[[noreturn]] void party_left(barrier_terms const& terms) {
+    broken(terms, "a party left ", usable_again);
+}
+[[noreturn]] void party_died(barrier_terms const& terms) {
+    broken(terms, "a party died at ", usable_again);
+}
 
 /// One party at a barrier, from its arrival to the end of its generation.
 struct arrival {
@@ -87,7 +94,7 @@ struct arrival {
 
     /// The swap by which it arrives, as the cell is now: the last party trips the generation.
     [[nodiscard]] seam::swap arrive(seam::claim_id operation) {
-        if (state.broken) broken(*terms, left_it);
+        if (state.broken) party_left(*terms);
         generation = state.generation;
         state.arrived.push_back(me.id);
         bool const last = state.arrived.size() >= terms->parties;
@@ -115,24 +122,23 @@ struct arrival {
         if (over) --generation;
         counted = counted || over;
         if (!counted && sent_again && state.generation > asked_in + 1)
-            broken(*terms,
-                   "whether the party was counted is unknown: the answer was lost, and "
-                   "others have gone on since");
-        if (!counted && absent) broken(*terms, "the party's own presence has ended");
+            broken(*terms, "whether the party was counted at ",
+                   " is unknown: the answer was lost, and others have gone on since");
+        if (!counted && absent) broken(*terms, "the party's own presence at ", " has ended");
     }
 
     /// Whether its generation is over, by what the store says now.
     bool learn(seam::reply_body const& answer) {
         look(answer);
         if (cell.version == 0 || state.generation < generation)
-            broken(*terms, "the store has forgotten it");
+            broken(*terms, "the store has forgotten ", "");
         if (state.generation == generation) {
-            if (state.broken) broken(*terms, left_it);
+            if (state.broken) party_left(*terms);
             return false;
         }
         auto const tripped = state.has_tripped(generation);
-        if (!tripped) broken(*terms, "its generation ended too long ago to tell how");
-        if (!*tripped) broken(*terms, "it was reset");
+        if (!tripped) broken(*terms, "a generation of ", " ended too long ago to tell how");
+        if (!*tripped) broken(*terms, "", " was reset");
         return over = true;
     }
 
@@ -277,7 +283,7 @@ task arrive_at_barrier(task_context& on, barrier_terms_ptr terms,
             if (saw_death) {
                 // Or others have tripped it meanwhile, and left: then this party is not the last one.
                 answer = co_await on.read(key);
-                if (arrival.is_unchanged(answer)) broken(*terms, party_died);
+                if (arrival.is_unchanged(answer)) party_died(*terms);
                 saw_death = false;
                 continue;
             }
@@ -300,7 +306,7 @@ task arrive_at_barrier(task_context& on, barrier_terms_ptr terms,
             // It may have tripped before they left.
             answer = co_await on.read_anyway(key);
             if (arrival.learn(answer)) continue;
-            if (saw_death) broken(*terms, party_died);
+            if (saw_death) party_died(*terms);
             if (on.now() - touched < barrier_kept / 4) continue;
             touched = on.now();
             auto same = arrival.touch(on.next_operation());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 
 namespace holdfast::core {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/refusals.hpp"
+
 namespace holdfast::core {
 
 namespace {
@@ -182,7 +184,7 @@ void engine::on_due(claim_state& claim, base::instant now, std::vector<claim_sta
         claim.asking = false;
         ++metrics_.requests_failed;
         auto silence = claim.last_error();  // what is known to be wrong says more
-        if (!silence) silence = {errc::store_unavailable, "the store did not answer in time"};
+        if (!silence) silence = silent_store();
         if (claim.at() == phase::submitting) return on_submit_failure(claim, silence, now);
         if (claim.at() == phase::ending) return on_settle_failure(claim, silence, now);
         return on_renewal_failure(claim, silence, now);
@@ -204,10 +206,6 @@ std::chrono::nanoseconds engine::back_off(int failures, nanoseconds cap) {
     auto const doublings = std::min(failures - 2, 20);
     auto const span = std::min<nanoseconds>(cap, first_back_off * (1LL << doublings));
     return span / 2 + jitter(span / 2);
-}
-
-base::error engine::senseless_answer() {
-    return {errc::store_unavailable, "the store's answer makes no sense"};
 }
 
 std::chrono::nanoseconds engine::jitter(nanoseconds span) {
@@ -326,7 +324,7 @@ void engine::stop(task_call& call, base::instant now) {
 }
 
 void engine::check_open() const {
-    if (closed_) base::raise(errc::closed, "the client was closed");
+    if (closed_) closed_client().raise();
 }
 
 void engine::unwatch(seam::cell_key const& key, base::instant now) {
@@ -402,7 +400,7 @@ void engine::complete(acquire_call& call, verdict outcome, base::error error) {
 void engine::begin(operation_call& call, base::instant now) {
     turn const at{*this, now};
     if (closed_ && !call.cleans_up) {
-        call.error = {errc::closed, "the client is closed"};
+        call.error = closed_client();
         call.done = true;
         return call.to->completed();
     }
@@ -413,8 +411,7 @@ void engine::begin(operation_call& call, base::instant now) {
 
 void engine::attempt_operation(operation_call& call, base::instant now) {
     if (now >= call.deadline) {
-        base::error silence{errc::store_unavailable, "the store did not answer in time"};
-        return finish(call, call.error ? call.error : silence);
+        return finish(call, call.error ? call.error : silent_store());
     }
     auto const* const name = name_of(call.ask);
     if (name != nullptr) settle_before(std::hash<std::string>{}(*name), now);

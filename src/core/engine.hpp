@@ -183,7 +183,6 @@ private:
     void on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals);
     void destroy(claim_state& claim);
     [[nodiscard]] std::chrono::nanoseconds back_off(int failures, std::chrono::nanoseconds cap);
-    [[nodiscard]] static base::error senseless_answer();
 
     // acquiring.cpp: the queue and the submit
     void start(std::shared_ptr<wait_queue> const& queue, base::instant now);

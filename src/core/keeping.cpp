@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 
 namespace holdfast::core {
 
@@ -110,7 +111,7 @@ void engine::on_renewal(claim_state& claim, seam::renewal const& result, millise
     }
     if (claim.at() == phase::held) {
         auto const hint = claim.gone_hint();
-        auto const why = hint.empty() ? "the store no longer has the hold" : hint;
+        auto const why = hint.empty() ? hold_gone : hint;
         return lose(claim, why, now);
     }
     begin_anew(claim, now);

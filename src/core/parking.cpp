@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/engine.hpp"
+#include "core/refusals.hpp"
 
 namespace holdfast::core {
 
@@ -78,7 +79,7 @@ engine::parked_state engine::unpark(claim_state& claim) {
             reschedule(claim);
             return parked_state::used;
         }
-        if (claim.hold->lose("the store no longer has the hold")) {
+        if (claim.hold->lose(hold_gone)) {
             ++metrics_.losses;
             todo.losses.push_back(claim.hold);
         }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
+#include "core/refusals.hpp"
 #include "core/task_context.hpp"
 
 namespace holdfast::core {
@@ -37,8 +37,7 @@ void task_scheduler::begin(task_call& call, engine& on) {
     call.runs_on = this;
     tasks_.push_back(call);
     if (closed_ && !call.cleans_up) {
-        call.error = std::make_exception_ptr(
-            std::system_error{make_error_code(errc::closed), "the client is closed"});
+        call.error = std::make_exception_ptr(closed_client().as_exception());
         return end(call);
     }
     call.context = std::make_unique<task_context>(on, call);

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
 #include "runtime/static_stores.hpp"
 #include "stores/memory/module.hpp"
 

@@ -46,3 +46,10 @@ if grep -E ' (non-virtual thunk to |vtable for |typeinfo (name )?for )?holdfast:
     "$WORK/symbols" | grep -v ' [VWu] '; then
     fail "internal symbols are exported"
 fi
+
+# One category of errors in a process: an error is told from others by the address of its category.
+nm -C "$PREFIX/bin/holdfast" >"$WORK/command"
+grep -q ' U holdfast::v1::client::client' "$WORK/command" || fail "the command has no symbols to look at"
+if grep -E ' [TtBbDdRr] holdfast::v1::(error_category|make_error_code)\(' "$WORK/command"; then
+    fail "the command has a copy of the library's errors"
+fi

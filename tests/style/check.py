@@ -1,7 +1,7 @@
 """Holds the source tree against the rules.
 
     check.py [--root DIR] [RULE...]      rules: includes calls leftovers shape links snippets
-                                         formatting surface
+                                         formatting surface clang
 """
 
 import argparse
@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import calls
+import clang
 import formatting
 import includes
 import leftovers
@@ -19,7 +20,7 @@ import snippets
 from tree import Tree
 
 RULES = {module.RULE: module for module in
-         (includes, calls, leftovers, shape, links, snippets, formatting, public_surface)}
+         (includes, calls, leftovers, shape, links, snippets, formatting, public_surface, clang)}
 
 
 def main():

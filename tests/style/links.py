@@ -1,4 +1,4 @@
-"""Links between the documents lead somewhere."""
+"""Links between the documents lead somewhere, and every decision says when it was made and whether it stands."""
 
 import posixpath
 import re
@@ -13,6 +13,9 @@ _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 _REFERENCE = re.compile(r"^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
+
+
+_STATUS = re.compile(r"# \d+\. .*\n\n(?:Accepted|Superseded by \[.*\]\(.*\)), \d{4}-\d\d-\d\d\.\n")
 
 
 def _blank(match):
@@ -33,6 +36,8 @@ def check(tree):
     for path in tree.files:
         if not path.endswith(".md"):
             continue
+        if path.startswith("docs/decisions/") and not _STATUS.match(tree.text(path)):
+            yield Finding(path, 3, RULE, 'a decision has a line "Accepted, YYYY-MM-DD." or "Superseded by [N](FILE), …"')
         text = _CODE.sub(_blank, _FENCE.sub(_blank, tree.text(path)))
         for pattern in (_LINK, _REFERENCE):
             for match in pattern.finditer(text):

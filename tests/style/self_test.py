@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import calls
+import clang
 import formatting
 import includes
 import leftovers
@@ -67,7 +68,7 @@ class Includes(RuleTest):
                 ("src/core/a.cpp", '"../api/session.hpp"'), ("src/runtime/a.cpp", '"api/session.hpp"'),
                 ("src/stores/file/a.cpp", '"core/keeper.hpp"'), ("src/stores/file/a.cpp", '"runtime/loop.hpp"'),
                 ("src/stores/file/a.cpp", '"stores/memory/store.hpp"'), ("src/api/a.cpp", '"cli/command.hpp"'),
-                ("src/cli/a.cpp", '"base/clock.hpp"'), ("src/cli/a.cpp", '"api/session.hpp"'),
+                ("src/cli/a.cpp", '"core/keeper.hpp"'), ("src/cli/a.cpp", '"api/session.hpp"'),
                 ("include/holdfast/a.hpp", '"base/clock.hpp"'), ("examples/a.cpp", '"core/keeper.hpp"'),
                 ("tests/conformance/a.cpp", '"core/keeper.hpp"'), ("tests/process/a.cpp", '"api/session.hpp"')]:
             self.edge(self.bad, path, include, "must not depend on")
@@ -79,7 +80,8 @@ class Includes(RuleTest):
                 ("src/net/tls.cpp", "<openssl/ssl.h>"),
                 ("src/core/a.cpp", '"seam/store.hpp"'), ("src/stores/file/a.cpp", '"stores/lease/rules.hpp"'),
                 ("src/stores/file/a.cpp", "<sqlite3.h>"), ("src/runtime/a.cpp", "<boost/asio/io_context.hpp>"),
-                ("src/cli/a.cpp", '"command.hpp"'), ("src/cli/a.cpp", "<CLI/CLI.hpp>"),
+                ("src/cli/a.cpp", '"command.hpp"'), ("src/cli/a.cpp", '"base/clock.hpp"'),
+                ("src/cli/a.cpp", "<CLI/CLI.hpp>"),
                 ("src/cli/a.cpp", "<sys/wait.h>"), ("include/holdfast/a.hpp", "<holdfast/mutex.hpp>"),
                 ("include/holdfast/asio.hpp", "<boost/asio/async_result.hpp>"),
                 ("tests/unit/a.cpp", '"core/keeper.hpp"'), ("tests/process/a.cpp", '"support/temp.hpp"')]:
@@ -110,6 +112,7 @@ class Calls(RuleTest):
                 ("src/runtime/a.cpp", "std::chrono::steady_clock::now();", "only src/base reads"),
                 ("src/stores/file/a.cpp", "clock_gettime(CLOCK_BOOTTIME, &t);", "only src/base reads"),
                 ("src/cli/a.cpp", "auto now = time(nullptr);", "only src/base reads"),
+                ("src/cli/clock.cpp", "std::chrono::steady_clock::now();", "only src/base reads"),
                 ("src/core/a.cpp", "int x = rand();", "only src/base asks"),
                 ("src/runtime/a.cpp", "std::random_device d;", "only src/base asks"),
                 ("src/core/a.cpp", "auto now = base::boot_clock::now();", "are given time"),
@@ -180,6 +183,13 @@ class Links(RuleTest):
                           "docs/b.md": "# A `long` one\n[up](../README.md)\n```\n[q](none)\n```\n"})
 
 
+    def test_decisions(self):
+        self.bad(links, {"docs/decisions/0001-a.md": "# 1. A\n\n**Question.** B?\n"}, "a decision has a line")
+        self.bad(links, {"docs/decisions/0001-a.md": "# 1. A\n\nAccepted.\n"}, "a decision has a line")
+        self.good(links, {"docs/decisions/0001-a.md": "# 1. A\n\nSuperseded by [2](0002-b.md), 2026-01-02.\n",
+                          "docs/decisions/0002-b.md": "# 2. B\n\nAccepted, 2026-01-02.\n"})
+
+
 class Snippets(RuleTest):
     SOURCE = "int f() {\n    int x = 1;\n    g(x);\n    return x;\n}\n"
 
@@ -207,6 +217,29 @@ class Formatting(RuleTest):
         self.good(formatting, {"src/a.cpp": "int x;\n"})
         self.write(".clang-format", "NoSuchKey: 1\n")
         self.bad(formatting, {"src/a.cpp": "int x;\n"}, "NoSuchKey")
+
+
+class Clang(RuleTest):
+    MUTEX = "struct __attribute__((capability(\"mutex\"))) mutex { void lock() __attribute__((acquire_capability())); };\n"
+
+    def setUp(self):
+        super().setUp()
+        self.write(clang.WARNINGS, "    target_compile_options(x INTERFACE\n        -Wshadow\n        $<$<CXX_COMPILER_ID:GNU>:-Wx>\n")
+        self.write(clang.ANNOTATIONS, self.MUTEX)
+        self.write("src/runtime/a.hpp", '#include "base/thread_annotations.hpp"\n'
+                   "struct a { mutex m; int x __attribute__((guarded_by(m))); };\n")
+
+    def test_warnings_of_the_command_and_base(self):
+        for path in ("src/cli/a.cpp", "src/base/a.cpp"):
+            self.bad(clang, {path: "int f(int x) {\n    { int x = 1; (void)x; }\n    return x;\n}\n"}, f"{path}:2: [clang]")
+            self.good(clang, {path: "int f(int x) { return x; }\n"})
+
+    def test_what_a_mutex_guards(self):
+        self.bad(clang, {"src/runtime/a.cpp": '#include "runtime/a.hpp"\nint f(a& of) { return of.x; }\n'},
+                 "reading variable 'x' requires holding mutex")
+
+    def test_what_is_not_looked_at(self):
+        self.good(clang, {"src/runtime/b.cpp": "int f(int x) { { int x = 1; (void)x; } return x; }\n"})
 
 
 class Surface(RuleTest):

@@ -1,13 +1,12 @@
 #include "base/text.hpp"
 
-#include <array>
+#include <string>
 
 #include <gtest/gtest.h>
 
 namespace holdfast::base {
 namespace {
 
-using namespace std::chrono_literals;
 using namespace std::string_literals;
 
 TEST(name_fault, legal_names) {
@@ -42,24 +41,6 @@ TEST(name_fault, what_is_not_utf8) {
         EXPECT_TRUE(name_fault(name));
 }
 
-TEST(parse_duration, units) {
-    EXPECT_EQ(parse_duration("500ms"), 500ms);
-    EXPECT_EQ(parse_duration("10s"), 10s);
-    EXPECT_EQ(parse_duration("2m"), 2min);
-    EXPECT_EQ(parse_duration("1h"), 1h);
-    EXPECT_EQ(parse_duration("3"), 3s);
-    EXPECT_EQ(parse_duration("0"), 0s);
-    EXPECT_EQ(parse_duration("1.5s"), 1'500ms);
-    EXPECT_EQ(parse_duration("0.25m"), 15s);
-    EXPECT_EQ(parse_duration("0.1ms"), 1ms) << "never less than what was asked for";
-}
-
-TEST(parse_duration, what_is_none) {
-    for (auto const* const text : {"", "s", "-1s", "1d", "1 s", "s1", "1e3", "inf", "nan", "0x10",
-                                   "1..2s", "99999999999h", "+1s", "1S"})
-        EXPECT_FALSE(parse_duration(text)) << text;
-}
-
 TEST(parse_number, limits) {
     EXPECT_EQ(parse_number("0"), 0U);
     EXPECT_EQ(parse_number("18446744073709551615"), UINT64_MAX);
@@ -75,14 +56,6 @@ TEST(hex, there_and_back) {
     EXPECT_EQ(parse_hex(hex(UINT64_MAX)), UINT64_MAX);
     for (auto const* const text : {"", "g", "0x1", "-1", "1 ", "11111111111111111"})
         EXPECT_FALSE(parse_hex(text)) << text;
-}
-
-TEST(nearest, finds_what_was_meant) {
-    std::array<std::string_view, 3> const words{"prefix", "lease", "timeout"};
-    EXPECT_EQ(nearest("prefx", words), "prefix");
-    EXPECT_EQ(nearest("leese", words), "lease");
-    EXPECT_EQ(nearest("timeouts", words), "timeout");
-    EXPECT_EQ(nearest("zzzzzz", words), "");
 }
 
 }  // namespace

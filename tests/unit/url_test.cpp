@@ -126,7 +126,8 @@ TEST(url, what_is_shown_means_the_same) {
 }
 
 TEST(url, options) {
-    auto const it = url::parse("memory:?lease=5s&strict=yes&loose=0&prefx=a&zero=0");
+    auto const it =
+        url::parse("memory:?lease=5s&strict=yes&loose=0&prefx=a&zero=0&long=1d30m&longest=36601d");
     EXPECT_EQ(it.duration_option("lease", 1s), 5s);
     EXPECT_EQ(it.duration_option("other", 1s), 1s);
     EXPECT_TRUE(it.flag_option("strict", false));
@@ -134,8 +135,11 @@ TEST(url, options) {
     EXPECT_TRUE(it.flag_option("none", true));
     EXPECT_THROW((void)it.duration_option("strict", 1s), std::system_error);
     EXPECT_THROW((void)it.duration_option("zero", 1s), std::system_error);
+    EXPECT_EQ(it.duration_option("long", 1s), 24h + 30min);
+    EXPECT_THROW((void)it.duration_option("longest", 1s), std::system_error);
     EXPECT_THROW((void)it.flag_option("lease", true), std::system_error);
-    std::array<std::string_view, 5> const known{"lease", "strict", "loose", "prefix", "zero"};
+    std::array<std::string_view, 7> const known{"lease", "strict", "loose",  "prefix",
+                                                "zero",  "long",   "longest"};
     try {
         it.require_known_options(known);
         FAIL() << "an unknown option was taken";

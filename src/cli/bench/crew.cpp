@@ -17,9 +17,9 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "bench/worker.hpp"
-#include "clock.hpp"
-#include "owned_descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -53,15 +53,15 @@ private:
 };
 
 struct pipe_ends {
-    owned_descriptor read;
-    owned_descriptor write;
+    base::descriptor read;
+    base::descriptor write;
 };
 
 pipe_ends make_pipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
         throw std::system_error{errno, std::generic_category(), "cannot make a pipe"};
-    return {owned_descriptor{ends[0]}, owned_descriptor{ends[1]}};
+    return {base::descriptor{ends[0]}, base::descriptor{ends[1]}};
 }
 
 pid_t start_worker(bench_plan const& plan, worker_report& report, unsigned index,
@@ -83,7 +83,7 @@ bench_result crew::run() const {
     auto go = make_pipe();
     // Names of this run alone: a benchmark must not take what others work with.
     auto const prefix = fmt::format("holdfast-bench/{}-{}/", ::getpid(),
-                                    boot_clock::now().time_since_epoch().count());
+                                    base::boot_clock::now().time_since_epoch().count());
     std::vector<pid_t> workers;
     for (unsigned i = 0; i < plan_.processes; ++i)
         workers.push_back(start_worker(plan_, board.reports()[i], i, prefix, ready, go));

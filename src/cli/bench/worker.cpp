@@ -6,7 +6,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -17,7 +16,8 @@
 #include <holdfast/semaphore.hpp>
 #include <holdfast/shared_mutex.hpp>
 
-#include "clock.hpp"
+#include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "exit_status.hpp"
 
 namespace holdfast::cli {
@@ -60,9 +60,9 @@ std::function<void()> pair_of(client const& from, bench_plan const& plan, std::s
 }
 
 void measure(owner& owner, std::chrono::steady_clock::time_point end) {
-    for (auto begin = stopwatch(); begin < end;) {
+    for (auto begin = base::stopwatch(); begin < end;) {
         owner.pair();
-        auto const now = stopwatch();
+        auto const now = base::stopwatch();
         owner.latency.add(now - begin);
         begin = now;
     }
@@ -89,25 +89,30 @@ public:
         if (::write(task_.ready.get(), &byte, 1) != 1) return;
         task_.ready.reset();
         while (::read(task_.go.get(), &byte, 1) > 0) {}
-        auto const begin = stopwatch();
+        auto const begin = base::stopwatch();
         end_ = begin + task_.plan.duration;
         gate.arrive_and_wait();
         for (auto& each : owners_)
             each->thread.join();
-        task_.report.seconds = std::chrono::duration<double>(stopwatch() - begin).count();
+        task_.report.seconds = std::chrono::duration<double>(base::stopwatch() - begin).count();
         for (auto const& each : owners_)
             task_.report.latency.merge(each->latency);
-        if (failure_) std::rethrow_exception(failure_);
+        rethrow_failure();
         client_.close();
     }
 
 private:
+    void rethrow_failure() {
+        base::lock_guard const guard{failure_mutex_};
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
     void work(owner& owner, std::barrier<>& gate) {
         gate.arrive_and_wait();
         try {
             measure(owner, end_);
         } catch (...) {
-            std::lock_guard const guard{failure_mutex_};
+            base::lock_guard const guard{failure_mutex_};
             if (!failure_) failure_ = std::current_exception();
         }
     }
@@ -116,8 +121,8 @@ private:
     client client_;
     std::vector<std::unique_ptr<owner>> owners_{};
     std::chrono::steady_clock::time_point end_{};
-    std::mutex failure_mutex_{};
-    std::exception_ptr failure_{};
+    base::mutex failure_mutex_{};
+    std::exception_ptr failure_ HOLDFAST_GUARDED_BY(failure_mutex_){};
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
+#include "base/descriptor.hpp"
 #include "bench/crew.hpp"
 #include "bench/histogram.hpp"
-#include "owned_descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -28,8 +28,8 @@ struct worker_task {
     worker_report& report;
     unsigned index;
     std::string prefix;
-    owned_descriptor ready;  ///< takes one byte when all owners stand ready
-    owned_descriptor go;     ///< ends when the measurement begins
+    base::descriptor ready;  ///< takes one byte when all owners stand ready
+    base::descriptor go;     ///< ends when the measurement begins
 };
 
 /// To be called right after fork().

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include <fmt/format.h>
 
@@ -22,12 +21,10 @@
 
 namespace holdfast::cli {
 
-acquisition::acquisition(holder_task& task, client& client)
-    : task_{task}, client_{client}, over_{::eventfd(0, EFD_CLOEXEC)} {
-    if (!over_) throw std::system_error{errno, std::generic_category(), "cannot make an event"};
+acquisition::acquisition(holder_task& task, client& client) : task_{task}, client_{client} {
     auto const& plan = task_.plan;
     if (plan.value && plan.wait && plan.wait->count() > 0)
-        campaign_end_.emplace().arm(boot_clock::now() + *plan.wait);
+        campaign_end_.emplace().arm(base::boot_clock::now() + *plan.wait);
     listener_ = std::thread{[this] { listen(); }};
 }
 
@@ -37,7 +34,7 @@ acquisition::outcome acquisition::run() {
     auto held = wait();
     // The listener is told but not waited for: a lock that was free should cost as little as can be. Of
     // a `cancel` and the `done` behind it, it may still take one; each of them ends the hold.
-    ::eventfd_write(over_.get(), 1);
+    over_.set();
     if (held) return {std::move(held), 0, {}};
     stop_listening();
     return refused();
@@ -50,7 +47,7 @@ std::optional<lease> acquisition::wait() {
 }
 
 void acquisition::stop_listening() noexcept {
-    ::eventfd_write(over_.get(), 1);
+    over_.set();
     if (listener_.joinable()) listener_.join();
 }
 
@@ -98,11 +95,11 @@ std::optional<lease> acquisition::campaign() {
 
 // Ends the wait when the supervisor says so, or is no more.
 void acquisition::listen() {
-    int const campaign_end = campaign_end_ ? campaign_end_->descriptor() : -1;
+    int const campaign_end = campaign_end_ ? campaign_end_->number() : -1;
     for (;;) {
         std::array<pollfd, 4> sources{{{task_.line.descriptor(), POLLIN, 0},
                                        {task_.signals.descriptor(), POLLIN, 0},
-                                       {over_.get(), POLLIN, 0},
+                                       {over_.number(), POLLIN, 0},
                                        {campaign_end, POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[2].revents != 0) return;

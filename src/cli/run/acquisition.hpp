@@ -10,8 +10,8 @@
 #include <holdfast/client.hpp>
 #include <holdfast/lease.hpp>
 
-#include "owned_descriptor.hpp"
-#include "run/boot_timer.hpp"
+#include "base/boot_timer.hpp"
+#include "base/event.hpp"
 #include "run/holder.hpp"
 
 namespace holdfast::cli {
@@ -44,8 +44,8 @@ private:
 
     holder_task& task_;
     client& client_;
-    owned_descriptor over_;  ///< tells the listener that it is
-    std::optional<boot_timer> campaign_end_{};
+    base::event over_{};  ///< tells the listener that it is
+    std::optional<base::boot_timer> campaign_end_{};
     std::stop_source give_up_{};
     std::atomic<bool> too_late_{false};  ///< the time of a campaign was over
     std::atomic<int> signal_{0};         ///< that was sent to this very process

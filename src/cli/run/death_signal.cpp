@@ -15,8 +15,8 @@ death_signal::death_signal() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0)
         throw std::system_error{errno, std::generic_category(), "cannot make a pipe"};
-    reader_ = owned_descriptor{ends[0]};
-    writer_ = owned_descriptor{ends[1]};
+    reader_ = base::descriptor{ends[0]};
+    writer_ = base::descriptor{ends[1]};
 }
 
 bool death_signal::arm(pid_t group) const noexcept {

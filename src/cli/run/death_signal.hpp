@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "owned_descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -29,8 +29,8 @@ public:
     void disarm() const noexcept;
 
 private:
-    owned_descriptor reader_;
-    owned_descriptor writer_;
+    base::descriptor reader_;
+    base::descriptor writer_;
 };
 
 }  // namespace holdfast::cli

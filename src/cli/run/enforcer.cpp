@@ -20,22 +20,22 @@ void signal_group(shared_page const& page, int signal) noexcept {
     if (auto const group = page.group.load(); group > 0) ::kill(-group, signal);
 }
 
-std::int64_t count(boot_clock::time_point time) noexcept { return time.time_since_epoch().count(); }
+std::int64_t count(base::instant time) noexcept { return time.time_since_epoch().count(); }
 
 }  // namespace
 
-boot_clock::time_point enforcer::deadline() const noexcept {
-    return boot_clock::time_point{std::chrono::nanoseconds{page_.deadline.load()}};
+base::instant enforcer::deadline() const noexcept {
+    return base::instant{std::chrono::nanoseconds{page_.deadline.load()}};
 }
 
-boot_clock::time_point enforcer::kill_time() const noexcept {
-    return boot_clock::time_point{std::chrono::nanoseconds{page_.kill_at.load()}};
+base::instant enforcer::kill_time() const noexcept {
+    return base::instant{std::chrono::nanoseconds{page_.kill_at.load()}};
 }
 
 bool enforcer::has_begun() const noexcept { return page_.kill_at.load() != 0; }
 
 void enforcer::terminate() noexcept {
-    auto const now = boot_clock::now();
+    auto const now = base::boot_clock::now();
     auto const end = std::min(now + grace_, deadline());
     std::int64_t none = 0;
     if (!page_.kill_at.compare_exchange_strong(none, std::max<std::int64_t>(count(end), 1))) return;
@@ -48,19 +48,19 @@ void enforcer::terminate() noexcept {
 }
 
 void enforcer::kill() noexcept {
-    page_.kill_at.store(count(boot_clock::now()));
+    page_.kill_at.store(count(base::boot_clock::now()));
     act();
 }
 
 void enforcer::act() noexcept {
-    if (!has_begun() || killed_ || boot_clock::now() < kill_time()) return;
+    if (!has_begun() || killed_ || base::boot_clock::now() < kill_time()) return;
     signal_group(page_, SIGKILL);
-    killed_ = boot_clock::now();
+    killed_ = base::boot_clock::now();
 }
 
-std::optional<boot_clock::time_point> enforcer::next() const noexcept {
-    if (!has_begun() || is_over()) return {};
-    auto const soon = boot_clock::now() + look_again;
+base::instant enforcer::next() const noexcept {
+    if (!has_begun() || is_over()) return base::never;
+    auto const soon = base::boot_clock::now() + look_again;
     return killed_ ? soon : std::min(kill_time(), soon);
 }
 
@@ -68,7 +68,7 @@ bool enforcer::is_over() const noexcept {
     auto const group = page_.group.load();
     if (group == 0) return true;
     if (::kill(-group, 0) != 0 && errno == ESRCH) return true;
-    return killed_ && boot_clock::now() > *killed_ + patience;
+    return killed_ && base::boot_clock::now() > *killed_ + patience;
 }
 
 }  // namespace holdfast::cli

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "clock.hpp"
+#include "base/clock.hpp"
 #include "run/shared_page.hpp"
 
 namespace holdfast::cli {
@@ -28,20 +28,20 @@ public:
     /// Sends KILL when its time has come. To be called at `next()`.
     void act() noexcept;
 
-    /// When to look again; nothing when there is nothing to do.
-    [[nodiscard]] std::optional<boot_clock::time_point> next() const noexcept;
+    /// When to look again; never when there is nothing to do.
+    [[nodiscard]] base::instant next() const noexcept;
 
     /// Whether nothing of the group is left that could be ended.
     [[nodiscard]] bool is_over() const noexcept;
 
-    [[nodiscard]] boot_clock::time_point deadline() const noexcept;
+    [[nodiscard]] base::instant deadline() const noexcept;
 
 private:
-    [[nodiscard]] boot_clock::time_point kill_time() const noexcept;
+    [[nodiscard]] base::instant kill_time() const noexcept;
 
     shared_page& page_;
     std::chrono::nanoseconds grace_;
-    std::optional<boot_clock::time_point> killed_{};
+    std::optional<base::instant> killed_{};
 };
 
 }  // namespace holdfast::cli

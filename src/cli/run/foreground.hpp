@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "owned_descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -25,7 +25,7 @@ public:
     void take_back_from(pid_t group) noexcept;
 
 private:
-    owned_descriptor terminal_;
+    base::descriptor terminal_;
 };
 
 }  // namespace holdfast::cli

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include <fmt/format.h>
 
@@ -16,19 +15,17 @@ namespace holdfast::cli {
 using namespace std::chrono_literals;
 
 hold_watch::hold_watch(holder_task& task, lease& lease, std::string shown_store,
-                       owned_descriptor presence)
+                       base::descriptor presence)
     : task_{task},
       lease_{lease},
       shown_store_{std::move(shown_store)},
       presence_{std::move(presence)},
-      enforcer_{task.page, task.plan.grace},
-      lost_event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
-    if (task.plan.max_hold) last_ = boot_clock::now() + *task.plan.max_hold;
+      enforcer_{task.page, task.plan.grace} {
+    if (task.plan.max_hold) last_ = base::boot_clock::now() + *task.plan.max_hold;
 }
 
 void hold_watch::run() {
-    int const event = lost_event_.get();
-    std::stop_callback const when_lost{lease_.lost(), [event] { ::eventfd_write(event, 1); }};
+    std::stop_callback const when_lost{lease_.lost(), [this] { lost_event_.set(); }};
     look_at_lease();
     task_.line.send({message_kind::granted, lease_.token(), shown_store_, std::move(presence_)});
     while (!is_over()) {
@@ -36,8 +33,8 @@ void hold_watch::run() {
         std::array<pollfd, 4> sources{
             {{supervisor_alive_ ? task_.line.descriptor() : -1, POLLIN, 0},
              {task_.signals.descriptor(), POLLIN, 0},
-             {lost_ ? -1 : event, POLLIN, 0},
-             {timer_.descriptor(), POLLIN, 0}}};
+             {lost_ ? -1 : lost_event_.number(), POLLIN, 0},
+             {timer_.number(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[2].revents != 0) lose(lease_.loss_reason());
         look_at_lease();
@@ -55,7 +52,7 @@ bool hold_watch::is_over() const noexcept { return given_back_ && (done_ || !sup
 // early but never late.
 void hold_watch::look_at_lease() {
     if (lost_ || given_back_) return;
-    auto const now = boot_clock::now();
+    auto const now = base::boot_clock::now();
     if (last_ && now >= *last_ - task_.plan.final_grace())
         return lose("it has reached its longest time");
     auto const left = lease_.remaining();
@@ -66,9 +63,9 @@ void hold_watch::look_at_lease() {
     task_.page.deadline.store(deadline.time_since_epoch().count());
 }
 
-boot_clock::time_point hold_watch::next_look() const noexcept {
-    auto const now = boot_clock::now();
-    if (auto const next = enforcer_.next()) return *next;
+base::instant hold_watch::next_look() const noexcept {
+    auto const now = base::boot_clock::now();
+    if (auto const next = enforcer_.next(); next != base::never) return next;
     if (lost_ || given_back_) return now + 1h;
     auto const tick = std::clamp<std::chrono::nanoseconds>(task_.plan.lease / 16, 10ms, 1s);
     auto const look = now + tick;

@@ -6,7 +6,9 @@
 
 #include <holdfast/lease.hpp>
 
-#include "run/boot_timer.hpp"
+#include "base/boot_timer.hpp"
+#include "base/descriptor.hpp"
+#include "base/event.hpp"
 #include "run/enforcer.hpp"
 #include "run/holder.hpp"
 
@@ -15,7 +17,7 @@ namespace holdfast::cli {
 class hold_watch {
 public:
     /// `presence` is for the supervisor and the command.
-    hold_watch(holder_task& task, lease& lease, std::string shown_store, owned_descriptor presence);
+    hold_watch(holder_task& task, lease& lease, std::string shown_store, base::descriptor presence);
 
     /// Returns when the name was given back and nothing of the command is left to end.
     void run();
@@ -34,16 +36,16 @@ private:
     void supervisor_died();
     void give_back();
     [[nodiscard]] bool is_over() const noexcept;
-    [[nodiscard]] boot_clock::time_point next_look() const noexcept;
+    [[nodiscard]] base::instant next_look() const noexcept;
 
     holder_task& task_;
     lease& lease_;
     std::string shown_store_;
-    owned_descriptor presence_;
+    base::descriptor presence_;
     enforcer enforcer_;
-    boot_timer timer_;
-    owned_descriptor lost_event_;
-    std::optional<boot_clock::time_point> last_{};  ///< where max_hold ends it
+    base::boot_timer timer_;
+    base::event lost_event_{};
+    std::optional<base::instant> last_{};  ///< where max_hold ends it
     bool lost_{false};
     bool supervisor_alive_{true};
     bool done_{false};

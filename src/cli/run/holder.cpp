@@ -21,6 +21,7 @@
 #include "run/hold_watch.hpp"
 #include "store_choice.hpp"
 #include "store_paths.hpp"
+#include "store_url.hpp"
 
 namespace holdfast::cli {
 
@@ -57,9 +58,11 @@ void acquire_and_keep(holder_task& task) {
         client.close();
         return;
     }
-    auto store = with_option(with_absolute_paths(client.url()), task.plan.store_lease);
+    std::error_code no_directory;  // then they stay relative, and mean nothing to anybody
+    auto store =
+        with_option(with_absolute_paths(client.url(), no_directory), task.plan.store_lease);
     hold_watch watch{task, *outcome.lease, std::move(store),
-                     owned_descriptor{detail::share_presence(client)}};
+                     base::descriptor{detail::share_presence(client)}};
     watch.run();
     watch.report();
     if (watch.confirmed()) client.close();

@@ -28,12 +28,12 @@ void attach(msghdr& packet, control_buffer& control, int descriptor) noexcept {
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
 }
 
-owned_descriptor attached(msghdr& packet) noexcept {
+base::descriptor attached(msghdr& packet) noexcept {
     auto const* const header = CMSG_FIRSTHDR(&packet);
     if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return {};
     int descriptor = -1;
     std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-    return owned_descriptor{descriptor};
+    return base::descriptor{descriptor};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ std::pair<link, link> make_link() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
         throw std::system_error{errno, std::generic_category(), "cannot make a socket pair"};
-    return {link{owned_descriptor{ends[0]}}, link{owned_descriptor{ends[1]}}};
+    return {link{base::descriptor{ends[0]}}, link{base::descriptor{ends[1]}}};
 }
 
 }  // namespace holdfast::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "owned_descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -29,13 +29,13 @@ struct message {
     message_kind kind{};
     std::uint64_t number{0};
     std::string text{};
-    owned_descriptor
+    base::descriptor
         presence{};  ///< see detail::share_presence; none where the store knows of none
 };
 
 class link {
 public:
-    explicit link(owned_descriptor end) noexcept : end_{std::move(end)} {}
+    explicit link(base::descriptor end) noexcept : end_{std::move(end)} {}
 
     [[nodiscard]] int descriptor() const noexcept { return end_.get(); }
 
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] std::optional<message> receive() noexcept;
 
 private:
-    owned_descriptor end_;
+    base::descriptor end_;
 };
 
 /// The two ends.

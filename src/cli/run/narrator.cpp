@@ -39,7 +39,7 @@ narrator::narrator(client& client, std::string name, link& line)
       }} {}
 
 void narrator::tell(std::stop_token over) {
-    std::unique_lock lock{mutex_};
+    base::unique_lock lock{mutex_};
     auto delay = std::chrono::milliseconds{first_after};
     while (!wake_.wait_for(lock, over, delay, [&] { return over.stop_requested(); })) {
         auto const who = describe_holder(client_, name_);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include <holdfast/client.hpp>
 
+#include "base/mutex.hpp"
 #include "run/link.hpp"
 
 namespace holdfast::cli {
@@ -27,7 +27,7 @@ private:
     client& client_;
     std::string name_;
     link& line_;
-    std::mutex mutex_{};
+    base::mutex mutex_{};  ///< guards nothing: a wait needs one
     std::condition_variable_any wake_{};
     std::jthread thread_;  // the last: it uses all the others
 };

@@ -7,6 +7,7 @@
 
 #include "option.hpp"
 #include "store_choice.hpp"
+#include "store_url.hpp"
 
 namespace holdfast::cli {
 
@@ -30,8 +31,11 @@ void plan_times(hold_options const& options, run_plan& plan) {
         plan.store_lease = take_lease(plan.store);
     }
     plan.lease = options.lease.value_or(lease_of_store(plan.store).value_or(lock.lease));
+    if (options.lease && options.lease->count() == 0)
+        throw usage_error{"--lease: nothing can be held for 0s"};
     lock.grace = options.grace.value_or(plan.lease / 4);
-    if (lock.grace >= plan.lease)
+    // A lease of 0 in the store's URL is refused by the library.
+    if (lock.grace >= plan.lease && plan.lease.count() > 0)
         throw usage_error{
             "--grace must be shorter than the lease: the command would be ended as "
             "soon as it starts"};

@@ -17,7 +17,7 @@ void partner::signal(int signal) const noexcept {
 }
 
 void partner::note_dismissal() noexcept {
-    if (!dismissed_) dismissed_ = boot_clock::now();
+    if (!dismissed_) dismissed_ = base::boot_clock::now();
 }
 
 void partner::dismiss(message_kind kind) noexcept {
@@ -26,7 +26,7 @@ void partner::dismiss(message_kind kind) noexcept {
 }
 
 void partner::hasten() noexcept {
-    if (!dismissed_ || boot_clock::now() < *dismissed_ + undisturbed) return;
+    if (!dismissed_ || base::boot_clock::now() < *dismissed_ + undisturbed) return;
     hastened_ = true;
     signal(SIGKILL);
 }

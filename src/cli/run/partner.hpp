@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "clock.hpp"
+#include "base/clock.hpp"
 #include "run/link.hpp"
 #include "run/signal_inbox.hpp"
 
@@ -37,7 +37,7 @@ private:
 
     pid_t pid_;
     link line_;
-    std::optional<boot_clock::time_point> dismissed_{};
+    std::optional<base::instant> dismissed_{};
     bool hastened_{false};
 };
 

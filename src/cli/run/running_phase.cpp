@@ -32,7 +32,7 @@ ending running_phase::run() {
         timer_.arm(next_look());
         std::array<pollfd, 3> sources{
             {{signals_.descriptor(), POLLIN, 0},
-             {timer_.descriptor(), POLLIN, 0},
+             {timer_.number(), POLLIN, 0},
              {holder_alive_ ? holder_.line().descriptor() : -1, POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[0].revents != 0) take_signals();
@@ -53,14 +53,14 @@ bool running_phase::is_over() const noexcept {
 void running_phase::watch_deadline() {
     enforcer_.act();
     if (enforcer_.has_begun() || plan_.on_lost == loss_policy::ignore || !holder_alive_) return;
-    if (boot_clock::now() < enforcer_.deadline() - plan_.final_grace() / 2) return;
+    if (base::boot_clock::now() < enforcer_.deadline() - plan_.final_grace() / 2) return;
     lost_ = true;
     enforcer_.terminate();
 }
 
-std::optional<boot_clock::time_point> running_phase::next_look() const noexcept {
+base::instant running_phase::next_look() const noexcept {
     if (enforcer_.has_begun()) return enforcer_.next();
-    if (plan_.on_lost == loss_policy::ignore || !holder_alive_) return {};
+    if (plan_.on_lost == loss_policy::ignore || !holder_alive_) return base::never;
     return enforcer_.deadline() - plan_.final_grace() / 2;
 }
 

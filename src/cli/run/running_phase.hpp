@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "run/boot_timer.hpp"
+#include "base/boot_timer.hpp"
 #include "run/enforcer.hpp"
 #include "run/foreground.hpp"
 #include "run/partner.hpp"
@@ -34,7 +34,7 @@ public:
 
 private:
     [[nodiscard]] bool is_over() const noexcept;
-    [[nodiscard]] std::optional<boot_clock::time_point> next_look() const noexcept;
+    [[nodiscard]] base::instant next_look() const noexcept;
 
     void take_signals();
     void take_message();
@@ -51,7 +51,7 @@ private:
     foreground& terminal_;
     pid_t child_;
     enforcer enforcer_;
-    boot_timer timer_;
+    base::boot_timer timer_;
     std::optional<int> status_{};  ///< the command's, once it has ended
     bool lost_{false};
     bool holder_alive_{true};

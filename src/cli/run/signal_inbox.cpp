@@ -44,7 +44,7 @@ signal_inbox::signal_inbox() {
     // A closed stderr must not end the one who watches over the command.
     ::sigaddset(&blocked, SIGPIPE);
     ::sigprocmask(SIG_BLOCK, &blocked, &original_);
-    inbox_ = owned_descriptor{::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC)};
+    inbox_ = base::descriptor{::signalfd(-1, &wanted, SFD_NONBLOCK | SFD_CLOEXEC)};
     if (!inbox_) throw std::system_error{errno, std::generic_category(), "cannot read signals"};
 }
 

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <optional>
 
-#include "owned_descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -29,7 +29,7 @@ public:
 private:
     sigset_t original_{};
     struct sigaction original_child_ {};
-    owned_descriptor inbox_;
+    base::descriptor inbox_;
 };
 
 /// Whether the signal would end a process that has made no arrangements.

@@ -91,7 +91,7 @@ int supervisor::run() {
         return refused->status;
     }
     auto const& granted = std::get<grant>(outcome);
-    if (boot_clock::now().time_since_epoch().count() >= memory.page().deadline.load()) {
+    if (base::boot_clock::now().time_since_epoch().count() >= memory.page().deadline.load()) {
         // We were stopped between the grant and now.
         complain(fmt::format("the hold of {} was lost before the command started", plan_.name));
         give_back(plan_, holder, signals, true);

@@ -16,7 +16,7 @@ namespace holdfast::cli {
 struct grant {
     std::uint64_t token{0};
     std::string store{};          ///< without its password
-    owned_descriptor presence{};  ///< keeps the name taken until the lease ends; see link.hpp
+    base::descriptor presence{};  ///< keeps the name taken until the lease ends; see link.hpp
 };
 
 /// What came instead of a grant.

@@ -42,8 +42,8 @@ pid_t calling_shell(std::optional<pid_t> given) {
     return shell;
 }
 
-owned_descriptor watch_process(pid_t process) {
-    owned_descriptor out{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))};
+base::descriptor watch_process(pid_t process) {
+    base::descriptor out{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))};
     if (!out)
         throw usage_error{fmt::format("the lock cannot be tied to process {}: {}", process,
                                       std::strerror(errno))};

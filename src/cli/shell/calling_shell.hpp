@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "owned_descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "shell/rendezvous.hpp"
 
 namespace holdfast::cli {
@@ -16,7 +16,7 @@ namespace holdfast::cli {
 [[nodiscard]] pid_t calling_shell(std::optional<pid_t> given);
 
 /// A descriptor that tells of its end. Throws `usage_error` when there is no such process.
-[[nodiscard]] owned_descriptor watch_process(pid_t process);
+[[nodiscard]] base::descriptor watch_process(pid_t process);
 
 /// As lists of processes show it.
 [[nodiscard]] std::string process_name(pid_t process);

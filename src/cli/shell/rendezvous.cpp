@@ -60,8 +60,8 @@ address address_of(shell_claim const& claim) {
     return out;
 }
 
-owned_descriptor make_socket() {
-    owned_descriptor out{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
+base::descriptor make_socket() {
+    base::descriptor out{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
     if (!out) throw std::system_error{errno, std::generic_category(), "cannot make a socket"};
     return out;
 }
@@ -107,7 +107,7 @@ rendezvous::rendezvous(shell_claim const& claim) : listener_{make_socket()} {
 }
 
 std::optional<rendezvous::visitor> rendezvous::next() const noexcept {
-    owned_descriptor line{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+    base::descriptor line{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
     if (!line || !is_trusted(line.get())) return std::nullopt;
     // One that says nothing must not keep us from the hold.
     timeval const limit{1, 0};

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "owned_descriptor.hpp"
+#include "base/descriptor.hpp"
 
 namespace holdfast::cli {
 
@@ -45,7 +45,7 @@ public:
 
     /// One who asks, of the same user or the superuser, and what for.
     struct visitor {
-        owned_descriptor line;
+        base::descriptor line;
         hold_request request;
         void answer(hold_reply const& reply) const noexcept;
     };
@@ -53,7 +53,7 @@ public:
     [[nodiscard]] std::optional<visitor> next() const noexcept;
 
 private:
-    owned_descriptor listener_;
+    base::descriptor listener_;
 };
 
 }  // namespace holdfast::cli

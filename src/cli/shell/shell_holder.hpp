@@ -1,7 +1,7 @@
 // The process in the background that has the lock of a shell.
 #pragma once
 
-#include "owned_descriptor.hpp"
+#include "base/descriptor.hpp"
 #include "run/link.hpp"
 #include "run/plan.hpp"
 #include "run/signal_inbox.hpp"

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,18 +14,14 @@
 namespace holdfast::cli {
 
 shell_watch::shell_watch(shell_task& task, lease& lease, rendezvous& meeting)
-    : task_{task},
-      lease_{lease},
-      meeting_{meeting},
-      lost_event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {}
+    : task_{task}, lease_{lease}, meeting_{meeting} {}
 
 void shell_watch::run() {
-    int const event = lost_event_.get();
-    std::stop_callback const when_lost{lease_.lost(), [event] { ::eventfd_write(event, 1); }};
+    std::stop_callback const when_lost{lease_.lost(), [this] { lost_event_.set(); }};
     while (!dismissed_) {
         std::array<pollfd, 4> sources{{{task_.shell, POLLIN, 0},
                                        {meeting_.descriptor(), POLLIN, 0},
-                                       {loss_ || ended_ ? -1 : event, POLLIN, 0},
+                                       {loss_ || ended_ ? -1 : lost_event_.number(), POLLIN, 0},
                                        {task_.signals.descriptor(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[2].revents != 0) lose(lease_.loss_reason());

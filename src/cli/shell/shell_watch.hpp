@@ -6,7 +6,7 @@
 
 #include <holdfast/lease.hpp>
 
-#include "owned_descriptor.hpp"
+#include "base/event.hpp"
 #include "shell/shell_holder.hpp"
 
 namespace holdfast::cli {
@@ -32,7 +32,7 @@ private:
     shell_task& task_;
     lease& lease_;
     rendezvous& meeting_;
-    owned_descriptor lost_event_;
+    base::event lost_event_{};
     std::optional<std::string> loss_{};   ///< why
     std::optional<hold_answer> ended_{};  ///< how it was given back
     bool dismissed_{false};               ///< by `holdfast unlock`

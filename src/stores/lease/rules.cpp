@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "seam/refusal_text.hpp"
+
 namespace holdfast::stores::lease {
 
 namespace {
@@ -50,13 +52,10 @@ std::optional<seam::refused> rules::disagreement(name_record& record,
                                                  seam::claim_spec const& spec) const {
     if (record.kind != spec.kind)
         return seam::refused{.why = seam::refusal::kind_mismatch,
-                             .text = "'" + spec.name + "' is in use as a " +
-                                     to_string(record.kind) + ", not as a " + to_string(spec.kind)};
+                             .text = seam::kind_mismatch_text(&spec, record.kind)};
     if (spec.mode == claim_mode::permits && record.declared != spec.limit)
         return seam::refused{.why = seam::refusal::limit_mismatch,
-                             .text = "'" + spec.name + "' was declared with a limit of " +
-                                     std::to_string(record.declared) + ", not " +
-                                     std::to_string(spec.limit)};
+                             .text = seam::limit_mismatch_text(&spec, record.declared)};
     return std::nullopt;
 }
 
@@ -194,17 +193,14 @@ seam::reply_body rules::apply(seam::convert const& what) {
     auto* const record = live(*what.subject.spec);
     auto* const found = record == nullptr ? nullptr : ledger_.find(*record, what.subject.id);
     if (found == nullptr || !found->held || found->kept)
-        return seam::refused{.why = seam::refusal::gone,
-                             .text = "the claim to convert is not held"};
+        return seam::refused{.why = seam::refusal::gone, .text = std::string{seam::not_held_text}};
     if (found->mode == what.mode && found->permits == what.permits)
         return seam::converted{grant_of(*record, *found)};  // came twice
     bool const stronger = what.mode == claim_mode::exclusive ||
                           (what.mode == claim_mode::permits && what.permits > found->permits);
     if (stronger)
         return seam::refused{.why = seam::refusal::would_deadlock,
-                             .text =
-                                 "a hold can be made weaker, not stronger: two that wait to be "
-                                 "stronger would wait for each other"};
+                             .text = std::string{seam::stronger_text}};
     count_held(*record, *found, -1);
     found->mode = what.mode;
     found->permits = what.permits;

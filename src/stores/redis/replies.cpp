@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "seam/refusal_text.hpp"
+
 namespace holdfast::stores::redis {
 
 namespace {
@@ -65,27 +67,22 @@ seam::refused read_refused(answer_reader& from, seam::claim_spec const* spec) {
     auto const why = from.text();
     seam::refused out;
     out.blocked_for = read_span(from);
-    auto const name = spec == nullptr ? std::string{"it"} : "'" + spec->name + "'";
     if (why == "busy") {
         out.why = seam::refusal::busy;
     } else if (why == "too_late") {
         out.why = seam::refusal::too_late;
     } else if (why == "gone") {
         out.why = seam::refusal::gone;
-        out.text = "the claim to convert is not held";
+        out.text = seam::not_held_text;
     } else if (why == "would_deadlock") {
         out.why = seam::refusal::would_deadlock;
-        out.text =
-            "a hold can be made weaker, not stronger: two that wait to be stronger would wait for "
-            "each other";
+        out.text = seam::stronger_text;
     } else if (why == "kind") {
         out.why = seam::refusal::kind_mismatch;
-        out.text = name + " is in use as a " + to_string(read_kind(from));
-        if (spec != nullptr) out.text += std::string{", not as a "} + to_string(spec->kind);
+        out.text = seam::kind_mismatch_text(spec, read_kind(from));
     } else if (why == "limit") {
         out.why = seam::refusal::limit_mismatch;
-        out.text = name + " was declared with a limit of " + std::to_string(read_count(from));
-        if (spec != nullptr) out.text += ", not " + std::to_string(spec->limit);
+        out.text = seam::limit_mismatch_text(spec, read_count(from));
     } else {
         unknown_word(why);
     }

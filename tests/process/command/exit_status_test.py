@@ -99,6 +99,17 @@ class Usage(sandbox.Sandbox):
             with self.subTest(words=words):
                 self.refused("run", *words, "x", "--", "true")
 
+    def test_a_lease_of_nothing_is_not_the_graces_fault(self):
+        for words in (["run", "--lease", "0"], ["run", "--lease", "0s", "--grace", "0"]):
+            with self.subTest(words=words):
+                text = self.refused(*words, "x", "--", "true")
+                self.assertIn("--lease", text)
+                self.assertNotIn("--grace", text)
+        self.environment["HOLDFAST_STORE"] += "?lease=0"
+        text = self.refused_by_the_library("run", "x", "--", "true")
+        self.assertIn("'lease'", text)
+        self.assertNotIn("grace", text)
+
     def refused_by_the_library(self, *words):
         status, _, stderr = self.run_to_end(*words)
         self.assertEqual(status, 64, (words, stderr))

@@ -322,6 +322,29 @@ class Words(StoreChoice):
                 self.assertRegex(stderr, f"^holdfast: warning: file:{path[:4]}.*here it is file:{self.folder}/")
         self.assertTrue((self.folder / "said.db").exists())
 
+    def test_relative_paths_below_a_directory_whose_name_means_something_in_a_url(self):
+        odd = self.folder / "a %41?b@c&d"
+        odd.mkdir()
+        show = ["run", "x", "--", "sh", "-c", 'cd /; echo "$HOLDFAST_STORE"']
+        status, stdout, _ = self.run_to_end("--store", "file:said.db", *show, cwd=odd)
+        self.assertEqual(status, 0)
+        self.assertTrue((odd / "said.db").exists())
+        # What the command is told leads others to the same place.
+        holder = self.hold("x", "--store", stdout.strip())
+        self.assertIn("is not free", self.refused(NOT_ACQUIRED, "--store", "file:said.db", "run", "--no-wait", "x", "--",
+                                                  "true", cwd=odd))
+        self.let_go(holder)
+
+    def test_a_relative_path_needs_a_working_directory(self):
+        gone = self.folder / "gone"
+        gone.mkdir()
+        words = ["sh", "-c", 'rmdir ../gone; exec "$@"', "sh"]
+        text = self.refused(USAGE, "--store", "file:said.db", "list", before=words, cwd=gone)
+        self.assertIn("give an absolute one", text)
+        gone.mkdir()
+        self.assertEqual(self.run_to_end("run", "x", "--", "printenv", "HOLDFAST_STORE", before=words, cwd=gone),
+                         (0, self.store + "\n", ""))
+
 
 if __name__ == "__main__":
     sandbox.main()

@@ -1,0 +1,23 @@
+// Errors and reasons of the engine that have more than one place.
+#pragma once
+
+#include "base/error.hpp"
+
+namespace holdfast::core {
+
+/// What a call ends in when it comes after `close`.
+[[nodiscard]] inline base::error closed_client() { return base::error{errc::closed}; }
+
+[[nodiscard]] inline base::error silent_store() {
+    return {errc::store_unavailable, "the store did not answer in time"};
+}
+
+/// An answer of a kind that does not belong to the request.
+[[nodiscard]] inline base::error senseless_answer() {
+    return {errc::store_unavailable, "the store's answer makes no sense"};
+}
+
+/// Why a hold is lost when the store gives no reason.
+inline constexpr char const* hold_gone = "the store no longer has the hold";
+
+}  // namespace holdfast::core

@@ -1,0 +1,70 @@
+"""Clang compiles the command and base without a warning, and agrees with what is said about locks.
+
+The product is built by GCC. Clang looks at other things, above all at which mutex guards what (-Wthread-safety): every
+source that sees base/thread_annotations.hpp is compiled too, wherever it is.
+"""
+
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+
+from includes import _INCLUDE, resolve
+from tree import Finding
+
+RULE = "clang"
+
+FOLDERS = ("src/base/", "src/cli/")
+ANNOTATIONS = "src/base/thread_annotations.hpp"
+WARNINGS = "cmake/HoldfastWarnings.cmake"
+COMPILERS = ("clang++-14", "clang++")
+
+_WARNING = re.compile(r"^\s+(-W[a-z0-9=-]+)$", re.MULTILINE)
+_MESSAGE = re.compile(r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
+
+
+def _included(tree, path, known):
+    """The files of ours that `path` includes, directly or not."""
+    if path not in known:
+        known[path] = found = set()
+        for quoted, angled in _INCLUDE.findall(tree.text(path)):
+            target = resolve(tree, path, quoted or None, angled or None)
+            if target:
+                found |= {target} | _included(tree, target, known)
+    return known[path]
+
+
+def sources(tree):
+    known = {}
+    return [path for path in tree.cpp() if path.endswith(".cpp") and path.startswith(("src/", "tests/unit/")) and
+            (path.startswith(FOLDERS) or ANNOTATIONS in _included(tree, path, known))]
+
+
+def options(tree):
+    # Before the first condition the list is for every compiler.
+    common = tree.text(WARNINGS).partition("$<$<CXX_COMPILER_ID")[0]
+    return ["-std=c++20", "-fsyntax-only", "-Werror", "-Wthread-safety", *_WARNING.findall(common), "-Iinclude", "-Isrc",
+            "-Isrc/cli", "-Itests", "-DHOLDFAST_BUILDING", '-DHOLDFAST_VERSION="0"']
+
+
+def _compile(compiler, tree, path):
+    run = subprocess.run([compiler, *options(tree), path], cwd=tree.root, capture_output=True, text=True, check=False)
+    if run.returncode == 0:
+        return None
+    first = next((match for match in _MESSAGE.finditer(run.stderr)), None)
+    if first is None:
+        return Finding(path, 1, RULE, run.stderr.strip()[:500])
+    place = first["path"] if tree.exists(first["path"]) and not first["path"].startswith("/") else path
+    return Finding(place, int(first["line"]), RULE, f"{first['text']} (compiling {path})")
+
+
+def check(tree):
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is None:
+        yield Finding("tools/setup", 1, RULE, "clang is not installed")
+        return
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        for found in pool.map(lambda path: _compile(compiler, tree, path), sources(tree)):
+            if found is not None:
+                yield found

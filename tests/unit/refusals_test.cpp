@@ -1,0 +1,89 @@
+// What errors say: what is wrong, once.
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <holdfast/holdfast.hpp>
+
+#include "base/error.hpp"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Action>
+std::string words_of(errc expected, Action action) {
+    try {
+        action();
+    } catch (std::system_error const& error) {
+        EXPECT_EQ(error.code(), make_error_code(expected));
+        return error.what();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return {};
+}
+
+TEST(refusals, an_error_without_words_has_those_of_its_code) {
+    EXPECT_EQ(words_of(errc::closed, [] { base::error{errc::closed}.raise(); }),
+              "the client is closed");
+    EXPECT_EQ(words_of(errc::closed, [] { base::raise(errc::closed, "here"); }),
+              "here: the client is closed");
+}
+
+TEST(refusals, a_closed_client) {
+    client user{"memory:refusals-closed"};
+    mutex lock{user, "m"};
+    latch opened{user, "l", 1};
+    semaphore permits{user, "s", 1};
+    user.close();
+    EXPECT_EQ(words_of(errc::closed, [&] { lock.lock(); }), "the client is closed");
+    EXPECT_EQ(words_of(errc::closed, [&] { opened.wait(); }), "the client is closed");
+    EXPECT_EQ(words_of(errc::closed, [&] { (void)permits.available(); }), "the client is closed");
+}
+
+TEST(refusals, a_broken_barrier) {
+    client user{"memory:refusals-barrier"};
+    barrier gate{user, "b", 2};
+    ASSERT_FALSE(gate.arrive_and_wait_for(1ms));
+    EXPECT_EQ(words_of(errc::broken_barrier, [&] { gate.arrive_and_wait(); }),
+              "a party left 'b' (reset() makes it usable again): the barrier is broken");
+}
+
+TEST(refusals, a_latch_that_is_reset_while_it_is_waited_for_is_no_hold) {
+    client user{"memory:refusals-latch"};
+    latch opened{user, "l", 1};
+    ASSERT_EQ(opened.count(), 1U);
+    std::string words;
+    std::thread waiter{[&] { words = words_of(errc::lost, [&] { opened.wait(); }); }};
+    // A reset that comes before the wait is none that ends it.
+    while (user.locks("l").empty() || user.locks("l").front().waiters.empty())
+        std::this_thread::sleep_for(1ms);
+    opened.reset(1);
+    waiter.join();
+    EXPECT_EQ(words,
+              "the latch 'l' was reset while it was waited for: "
+              "what was held or waited for is gone");
+}
+
+TEST(refusals, other_kinds_and_limits) {
+    client user{"memory:refusals-kinds"};
+    mutex lock{user, "x"};
+    semaphore permits{user, "x", 2};
+    semaphore others{user, "s", 2};
+    others.acquire();
+    auto const held = lock.acquire();
+    EXPECT_EQ(words_of(errc::kind_mismatch, [&] { permits.acquire(); }),
+              "'x' is in use as a lock, not as a semaphore: the name is in use as another kind of "
+              "synchronizer");
+    client other{"memory:refusals-kinds"};
+    semaphore wrong{other, "s", 3};
+    EXPECT_EQ(words_of(errc::limit_mismatch, [&] { wrong.acquire(); }),
+              "'s' was declared with a limit of 2, not 3: the name is in use with another limit");
+}
+
+}  // namespace
+}  // namespace holdfast
