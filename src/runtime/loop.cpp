@@ -56,17 +56,21 @@ void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
     finish(call, self);
 }
 
-void loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
+bool loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
                  std::stop_token const& stop) {
     stop_watch const listening{*this, self, stop};
     lock_guard const guard{runner_.mutex};
     runner_.start_threads();
     begin(call, self, timeout, stop.stop_possible());
-    if (self.done) return runner_.after_event();
+    if (self.done) {
+        runner_.after_event();
+        return false;
+    }
     runner_.wait_until_done(self, base::never, [&](engine& engine) {
         if (self.stopped && !self.done) engine.withdraw(call, boot_clock::now());
         return !call.in_line;
     });
+    return !self.done;
 }
 
 void loop::finish(core::acquire_call& call, waiter& self, std::stop_token const& stop) {

@@ -42,9 +42,10 @@ public:
     /// Runs one acquire to its end: granted, busy, failed, or stopped.
     void acquire(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
                  std::stop_token const& stop);
-    /// The first part of an acquire: until the store has the claim in its line, or the call is done.
-    void queue(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
-               std::stop_token const& stop);
+    /// The first part of an acquire: until the store has the claim in its line. Then true: the call belongs to the
+    /// engine until `finish` or `withdraw`. False when it has ended before.
+    [[nodiscard]] bool queue(core::acquire_call& call, waiter& self,
+                             std::chrono::nanoseconds timeout, std::stop_token const& stop);
     /// And the rest of it.
     void finish(core::acquire_call& call, waiter& self, std::stop_token const& stop);
     /// Runs one operation to its end.

@@ -106,7 +106,7 @@ TEST(BaseConditionVariable, WaitsWithAMutexThatTheCallerHolds) {
     while (!ready)
         changed.wait(guarding);
     EXPECT_FALSE(free_for_others(guarding));
-    EXPECT_EQ(changed.wait_for(guarding, 1ms), std::cv_status::timeout);
+    (void)changed.wait_for(guarding, 1ms);
     EXPECT_FALSE(free_for_others(guarding));
 }
 
