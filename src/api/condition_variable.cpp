@@ -1,4 +1,5 @@
-#include <optional>
+#include <coroutine>
+#include <exception>
 #include <utility>
 
 #include <holdfast/condition_variable.hpp>
@@ -6,6 +7,8 @@
 #include "api/lock_handle.hpp"
 #include "api/synchronizers.hpp"
 #include "base/error.hpp"
+#include "core/condition.hpp"
+#include "core/task_context.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -24,36 +27,90 @@ core::terms_ptr condition_terms(session const& client, std::string_view name) {
         core::make_terms(std::move(spec), client.with_defaults(options)));
 }
 
-/// One wait for a notice, in two steps with the release of the mutex between them.
-class notice_wait {
+/// One wait for a notice by a thread that blocks: the steps of core::wait_in_steps. The mutex may be of another client
+/// than the condition. Its last step, to lock the mutex again, is the caller's: it has to be done after a failure
+/// too.
+class blocking_wait {
 public:
-    notice_wait(condition_handle const& on, std::chrono::nanoseconds timeout, std::stop_token stop)
-        : on_{on}, stop_{std::move(stop)}, self_{on.client->loop()}, call_{on.queue(), self_} {
+    blocking_wait(condition_handle const& on, std::unique_lock<mutex>& lock, base::instant deadline,
+                  std::stop_token stop)
+        : on_{on},
+          lock_{lock},
+          deadline_{deadline},
+          stop_{std::move(stop)},
+          self_{on.client->loop()},
+          call_{on.queue(), self_} {
         call_.actor = this_thread();
-        on_.client->loop().queue(call_, self_, timeout, stop_);
-        check();
     }
-    ~notice_wait() {
-        if (call_.outcome == core::verdict::pending) on_.client->loop().withdraw(call_);
-        if (call_.held != nullptr) on_.client->loop().consume_later(call_.held);
+    ~blocking_wait() {
+        give_up();
+        consume_notice();
     }
-    notice_wait(notice_wait const&) = delete;
-    notice_wait& operator=(notice_wait const&) = delete;
+    blocking_wait(blocking_wait const&) = delete;
+    blocking_wait& operator=(blocking_wait const&) = delete;
 
-    void finish() {
-        on_.client->loop().finish(call_, self_, stop_);
-        check();
+    void run() {
+        auto const body = core::wait_in_steps(steps{*this});
+        body.resume();
+        if (body.error() != nullptr) std::rethrow_exception(body.error());
     }
 
 private:
-    void check() const {
+    /// Each step is done when it returns.
+    struct steps {
+        blocking_wait& wait;
+
+        [[nodiscard]] std::suspend_never stand_in_line() const {
+            wait.stand_in_line();
+            return {};
+        }
+        [[nodiscard]] bool release_mutex() const { return wait.release_mutex(); }
+        [[nodiscard]] std::suspend_never await_notice() const {
+            wait.await_notice();
+            return {};
+        }
+        void give_up() const { wait.give_up(); }
+        void consume_notice() const { wait.consume_notice(); }
+        [[nodiscard]] std::suspend_never lock_mutex() const { return {}; }
+    };
+
+    void stand_in_line() {
+        auto const left = deadline_ - base::boot_clock::now();
+        if (left <= std::chrono::nanoseconds::zero()) return;
+        in_line_ = on_.client->loop().queue(call_, self_,
+                                            deadline_ == base::never ? no_timeout : left, stop_);
+        if (in_line_ || call_.outcome != core::verdict::failed) return;
+        // Time that is too short for an answer of the store, such as what a predicate's earlier turns
+        // have left, is time that is over.
+        bool const over = base::boot_clock::now() >= deadline_;
+        if (!over || call_.error.code != make_error_code(errc::store_unavailable))
+            call_.error.raise();
+    }
+    bool release_mutex() {
+        bool const was_held = lock_.mutex()->owns();
+        lock_.unlock();
+        return was_held;
+    }
+    void await_notice() {
+        if (!std::exchange(in_line_, false)) return;
+        on_.client->loop().finish(call_, self_, stop_);
         if (call_.outcome == core::verdict::failed) call_.error.raise();
+    }
+    void give_up() {
+        if (std::exchange(in_line_, false)) on_.client->loop().withdraw(call_);
+    }
+    void consume_notice() {
+        if (auto const notice = std::exchange(call_.held, nullptr); notice != nullptr)
+            on_.client->loop().consume_later(notice);
     }
 
     condition_handle const& on_;
+    std::unique_lock<mutex>& lock_;
+    base::instant const deadline_;
     std::stop_token const stop_;
     runtime::waiter self_;
     core::acquire_call call_;
+    bool in_line_{false};  ///< the call is the engine's
 };
 
 }  // namespace
@@ -62,11 +119,9 @@ condition_handle::condition_handle(std::shared_ptr<session> whose, std::string_v
     : client{std::move(whose)}, terms{condition_terms(*client, name)} {}
 
 void condition_handle::notify(std::uint32_t most) {
-    seam::adjust request{{terms->spec, {}, {}}};
-    request.wake = most;
-    auto const answer = client->ask(std::move(request));
-    if (auto const* const no = std::get_if<seam::refused>(&answer.body))
-        base::raise(errc::kind_mismatch, no->text);
+    (void)client->run(
+        [&](core::task_context& on) { return core::notify_condition(on, terms->spec, most); },
+        no_timeout, {});
 }
 
 }  // namespace detail
@@ -88,27 +143,12 @@ std::cv_status condition_variable::wait_within(std::unique_lock<mutex>& lock,
         base::raise(errc::not_owner, "waiting for '" + name() + "' needs the mutex locked");
     auto const deadline = base::after(base::boot_clock::now(), timeout);
     std::exception_ptr failure;
-    {
-        std::optional<detail::notice_wait> waiting;
-        try {
-            if (timeout > std::chrono::nanoseconds::zero())
-                waiting.emplace(*handle_, timeout, stop);
-        } catch (std::system_error const& error) {
-            // Time that is too short for an answer of the store, such as what a predicate's earlier
-            // turns have left, is time that is over.
-            bool const over = base::boot_clock::now() >= deadline;
-            if (!over || error.code() != make_error_code(errc::store_unavailable)) throw;
-        }
-        // Without the mutex somebody may have given the notice before the waiter stood in the line.
-        bool const sure = lock.mutex()->owns();
-        lock.unlock();
-        try {
-            if (waiting && sure) waiting->finish();
-        } catch (...) {
-            failure = std::current_exception();
-        }
+    try {
+        detail::blocking_wait(*handle_, lock, deadline, stop).run();
+    } catch (...) {
+        failure = std::current_exception();
     }
-    lock.lock();
+    if (!lock.owns_lock()) lock.lock();  // who could not stand in line has it still
     if (failure != nullptr) std::rethrow_exception(failure);
     return base::boot_clock::now() < deadline ? std::cv_status::no_timeout
                                               : std::cv_status::timeout;

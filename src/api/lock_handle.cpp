@@ -1,6 +1,5 @@
 #include "api/lock_handle.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "api/hold.hpp"
@@ -61,19 +60,13 @@ lock_handle::~lock_handle() {
     bool const last = queue_->handles.fetch_sub(1, std::memory_order_relaxed) == 1;
     if (last && queue_->bias != nullptr) client_->loop().abandon_parked(*queue_);
     if (holders_.use_count() > 1) return;
-    auto const name = holders_->name;
+    auto const name = holders_->name();
     holders_.reset();
     client_->forget_holders(name);
 }
 
 std::shared_ptr<core::wait_queue> lock_handle::queue() const {
     return queue_->terms->sharable() ? queue_ : std::make_shared<core::wait_queue>(queue_->terms);
-}
-
-bool lock_handle::is_mine(holder_table::holding const& holding) const {
-    if (holding.mode != mode()) return false;
-    return owner_.empty() ? holding.thread == this_thread() && holding.owner.empty()
-                          : holding.owner == owner_;
 }
 
 acquired lock_handle::get(bool wait, nanoseconds timeout, std::stop_token const& stop) {
@@ -92,105 +85,71 @@ acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop)
         base::raise(errc::would_deadlock, "this thread holds '" + name() + "' already");
     }
     auto out = get(wait, timeout, stop);
-    if (out.grant != nullptr) remember(out.grant);
+    if (out.grant != nullptr) holders_->add(caller(), out.grant);
     return out;
 }
 
 // In either mode: a second shared hold could wait behind a writer that waits for the first.
 bool lock_handle::waits_for_itself() const {
-    if (holders_->biased_owner.load(std::memory_order_relaxed) == this_thread()) return true;
-    std::lock_guard const guard{client_->loop().mutex()};
-    auto const now = base::boot_clock::now();
-    return std::ranges::any_of(holders_->holdings, [&](holder_table::holding const& holding) {
-        return holding.thread == this_thread() && holding.owner.empty() &&
-               holding.grant->state(now) != lease_state::lost;
-    });
+    auto const me = this_thread();
+    return holders_->biased.belongs_to(me) || holders_->is_held_by(me, base::boot_clock::now());
 }
 
 bool lock_handle::lock_fast() {
     auto const me = this_thread();
-    if (holders_->biased_owner.load(std::memory_order_relaxed) == me) return false;
+    if (holders_->biased.belongs_to(me)) return false;
     using entry = core::biased_hold::entry;
     auto const visit = queue_->bias->enter(base::boot_clock::now());
     if (visit.how == entry::stuck) client_->loop().release_biased(*queue_, visit.generation);
     if (visit.how != entry::yes) return false;
-    holders_->biased_queue = queue_.get();
-    holders_->biased_slot = visit.where;
-    holders_->biased_owner.store(me, std::memory_order_relaxed);
+    holders_->biased.enter(me, *queue_, *visit.where);
     return true;
 }
 
 // The hold may have been taken up through another mutex object of this name: the table knows.
 bool lock_handle::unlock_fast() {
-    if (mode() != claim_mode::exclusive ||
-        holders_->biased_owner.load(std::memory_order_relaxed) != this_thread())
-        return false;
-    auto* const through = holders_->biased_queue;
-    auto const generation = holders_->biased_slot->generation;
-    holders_->biased_owner.store({},
-                                 std::memory_order_relaxed);  // before the next thread can enter
-    if (!through->bias->leave(generation)) client_->loop().release_biased(*through, generation);
+    auto& entry = holders_->biased;
+    if (mode() != claim_mode::exclusive || !entry.belongs_to(this_thread())) return false;
+    auto& through = entry.queue();
+    auto const generation = entry.slot().generation;
+    entry.leave();
+    if (!through.bias->leave(generation)) client_->loop().release_biased(through, generation);
     return true;
-}
-
-void lock_handle::remember(std::shared_ptr<core::hold_state> const& grant) {
-    std::lock_guard const guard{client_->loop().mutex()};
-    holders_->holdings.push_back({this_thread(), owner_, mode(), grant});
 }
 
 void lock_handle::unlock() {
     if (!client_->at_home() || unlock_fast()) return;
-    std::shared_ptr<core::hold_state> ended;
-    {
-        std::lock_guard const guard{client_->loop().mutex()};
-        auto& all = holders_->holdings;
-        auto const mine =
-            std::find_if(all.rbegin(), all.rend(), [&](auto const& each) { return is_mine(each); });
-        if (mine == all.rend()) not_held_by_thread(name()).raise();
-        if (--mine->count > 0) return;
-        ended = std::move(mine->grant);
-        all.erase(std::next(mine).base());
-    }
-    client_->loop().release_later(ended);
+    auto const left = holders_->leave(caller());
+    if (!left) not_held_by_thread(name()).raise();
+    if (*left != nullptr) client_->loop().release_later(*left);
 }
 
 std::shared_ptr<core::hold_state> lock_handle::held_by_this_thread() const {
-    if (mode() == claim_mode::exclusive &&
-        holders_->biased_owner.load(std::memory_order_relaxed) == this_thread())
-        return holders_->biased_slot->held;
-    std::lock_guard const guard{client_->loop().mutex()};
-    auto const& all = holders_->holdings;
-    auto const mine =
-        std::find_if(all.rbegin(), all.rend(), [&](auto const& each) { return is_mine(each); });
-    return mine == all.rend() ? nullptr : mine->grant;
+    auto const& entry = holders_->biased;
+    if (mode() == claim_mode::exclusive && entry.belongs_to(this_thread()))
+        return entry.slot().held;
+    return holders_->find(caller());
 }
 
 // What this thread holds through the biased hold becomes a hold like all others, that can be counted: an
 // attempt on its queue has the engine take it back, and asks nothing of the store.
 void lock_handle::leave_biased() {
-    if (holders_->biased_owner.load(std::memory_order_relaxed) != this_thread()) return;
-    auto const through = client_->queue_for(*holders_->biased_queue->terms);
+    auto& entry = holders_->biased;
+    if (!entry.belongs_to(this_thread())) return;
+    auto const through = client_->queue_for(*entry.queue().terms);
     auto const other = acquire_on(*client_, through, false, no_timeout, {});
     // The store had taken it back, and gave it anew: whoever calls acquires for himself.
     if (other.grant != nullptr) client_->loop().release_later(other.grant);
-    std::lock_guard const guard{client_->loop().mutex()};
-    auto const& slot = *holders_->biased_slot;
-    holders_->holdings.push_back({this_thread(), {}, claim_mode::exclusive, slot.held});
-    holders_->biased_owner.store({}, std::memory_order_relaxed);
-    through->bias->drop(slot.generation);
+    auto const generation = entry.slot().generation;
+    holders_->add({this_thread(), {}, claim_mode::exclusive}, entry.slot().held);
+    entry.leave();
+    client_->loop().drop_biased(*through, generation);
 }
 
 std::shared_ptr<core::hold_state> lock_handle::enter_again() {
     if (!recursive_) return nullptr;
     if (owner_.empty()) leave_biased();
-    std::lock_guard const guard{client_->loop().mutex()};
-    auto const now = base::boot_clock::now();
-    for (auto& each : holders_->holdings) {
-        if (!is_mine(each) || each.grant->state(now) == lease_state::lost) continue;
-        ++each.count;
-        return each.grant;
-    }
-    return nullptr;
+    return holders_->enter_again(caller(), base::boot_clock::now());
 }
 
 // --- by lease ----------------------------------------------------------------------------------
@@ -220,7 +179,7 @@ void lock_handle::require_no_thread() const {
 }
 
 lease lock_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
-    if (recursive_) remember(grant);
+    if (recursive_) holders_->add(caller(), grant);
     return lease{
         std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? holders_ : nullptr)};
 }

@@ -46,7 +46,7 @@ public:
     lock_handle(lock_handle const&) = delete;
     lock_handle& operator=(lock_handle const&) = delete;
 
-    [[nodiscard]] std::string const& name() const noexcept { return holders_->name; }
+    [[nodiscard]] std::string const& name() const noexcept { return holders_->name(); }
     [[nodiscard]] std::shared_ptr<session> const& client() const noexcept { return client_; }
 
     // By thread. `lock` throws `timed_out` when a retry policy ended the wait.
@@ -86,8 +86,8 @@ private:
     [[nodiscard]] bool lock_fast();
     [[nodiscard]] bool unlock_fast();
     void leave_biased();
-    void remember(std::shared_ptr<core::hold_state> const& grant);
-    [[nodiscard]] bool is_mine(holder_table::holding const& holding) const;
+    /// The caller, as the table of holders knows it.
+    [[nodiscard]] holder caller() const noexcept { return {this_thread(), owner_, mode()}; }
     [[nodiscard]] claim_mode mode() const noexcept { return queue_->terms->spec->mode; }
     [[nodiscard]] bool waits_for_itself() const;
 

@@ -7,7 +7,6 @@
 
 #include <unistd.h>
 
-#include "api/permit_pool.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
 #include "base/url.hpp"
@@ -47,7 +46,8 @@ seam::actor_id this_thread() noexcept {
 }
 
 session::session(std::string_view url, client_options options)
-    : patience_{std::min(options.patience, longest_patience)} {
+    : patience_{std::min(options.patience, longest_patience)},
+      tables_{std::make_unique<name_tables>()} {
     if (patience_ < milliseconds::zero())
         base::raise(errc::bad_option, "patience must not be negative");
     auto parsed = base::url::parse(url);
@@ -72,10 +72,10 @@ session::session(std::string_view url, client_options options)
 
 session::~session() {
     if (!at_home()) {
-        // In the child of a fork the threads do not exist and the locks may be held for ever:
-        // nothing of the parent's may be touched.
+        // In the child of a fork the threads do not exist and the locks may be held for ever, over tables
+        // that are half changed: nothing of the parent's may be touched.
         (void)loop_.release();
-        (void)new auto{std::move(permits_)};
+        (void)tables_.release();
         return;
     }
     close();
@@ -98,71 +98,17 @@ std::shared_ptr<core::wait_queue> session::queue_for(core::terms terms) {
     auto fresh =
         std::make_shared<core::wait_queue>(std::make_shared<core::terms const>(std::move(terms)),
                                            sharable && loop_->has_biased_holds());
-    if (!sharable) return fresh;
-    std::lock_guard const guard{loop_->mutex()};
-    auto const hash = fresh->terms->spec->hash;
-    auto const [from, to] = queues_.equal_range(hash);
-    for (auto it = from; it != to; ++it)
-        if (auto known = it->second.lock();
-            known != nullptr && known->terms->same_queue(*fresh->terms))
-            return known;
-    if (queues_.size() >= swept_at_) {
-        std::erase_if(queues_, [](auto const& each) { return each.second.expired(); });
-        swept_at_ = std::max<std::size_t>(64, queues_.size() * 2);
-    }
-    queues_.emplace(hash, fresh);
-    return fresh;
+    return sharable ? tables_->queue_like(std::move(fresh)) : fresh;
 }
-
-namespace {
-
-bool is_dead(std::weak_ptr<holder_table> const& holders) { return holders.expired(); }
-
-// With no object that uses it, nothing changes it any more.
-bool is_dead(std::shared_ptr<permit_table> const& table) {
-    if (table.use_count() > 1) return false;
-    std::lock_guard const guard{table->mutex};
-    return table->held.empty();
-}
-
-std::shared_ptr<holder_table> living(std::weak_ptr<holder_table> const& holders) {
-    return holders.lock();
-}
-std::shared_ptr<permit_table> living(std::shared_ptr<permit_table> const& table) { return table; }
-
-// The living entry of `name`, else a new one. Dead entries are swept when the table has doubled.
-template <class Entry>
-auto find_or_make(std::map<std::string, Entry, std::less<>>& all, std::string_view name) {
-    if (auto const found = all.find(name); found != all.end())
-        if (auto known = living(found->second)) return known;
-    if (all.size() > 64 && (all.size() & (all.size() - 1)) == 0)
-        std::erase_if(all, [](auto const& each) { return is_dead(each.second); });
-    auto fresh = std::make_shared<typename Entry::element_type>();
-    all.insert_or_assign(std::string{name}, fresh);
-    return fresh;
-}
-
-}  // namespace
 
 std::shared_ptr<holder_table> session::holders_of(std::string_view name) {
     require_usable();
-    std::lock_guard const guard{loop_->mutex()};
-    auto out = find_or_make(holder_tables_, name);
-    if (out->name.empty()) out->name = name;  // others read it without the lock
-    return out;
-}
-
-void session::forget_holders(std::string_view name) noexcept {
-    std::lock_guard const guard{loop_->mutex()};
-    if (auto const found = holder_tables_.find(name);
-        found != holder_tables_.end() && found->second.expired())
-        holder_tables_.erase(found);
+    return tables_->holders_of(name);
 }
 
 std::shared_ptr<permit_table> session::permits_of(std::string_view name) {
     require_usable();
-    std::lock_guard const guard{loop_->mutex()};
-    return find_or_make(permits_, name);
+    return tables_->permits_of(name);
 }
 
 bool session::run(core::task_call::body what, std::chrono::nanoseconds timeout,
@@ -188,35 +134,32 @@ seam::reply session::ask(seam::request what) {
     return std::move(call.answer);
 }
 
+claim_info session::describe(core::terms const& asked, runtime::local_waiter const& who) const {
+    auto const& spec = *asked.spec;
+    claim_info out;
+    out.owner = spec.owner.empty() ? base::hex(static_cast<std::uint64_t>(self_.id)) + "/" +
+                                         std::to_string(static_cast<std::uint64_t>(who.actor))
+                                   : spec.owner.get();
+    out.label = spec.label.empty() ? self_.label : spec.label.get();
+    out.host = self_.host;
+    out.pid = self_.pid;
+    out.age = std::chrono::duration_cast<milliseconds>(who.age);
+    out.local = true;
+    return out;
+}
+
 void session::add_local_waiters(std::vector<lock_info>& infos) {
-    std::lock_guard const guard{loop_->mutex()};
-    auto const now = base::boot_clock::now();
-    for (auto& info : infos) {
-        auto const [from, to] = queues_.equal_range(std::hash<std::string>{}(info.name));
-        for (auto it = from; it != to; ++it) {
-            auto const queue = it->second.lock();
-            if (queue == nullptr || info.kind != queue->terms->spec->kind ||
-                info.name != queue->terms->spec->name)
-                continue;
-            // One of them is at the store already when the queue's claim waits there.
-            bool at_store = queue->current != nullptr && queue->current->in_store_line;
-            for (auto const& call : queue->waiting) {
-                if (std::exchange(at_store, false)) continue;
-                claim_info waiter;
-                waiter.owner = queue->terms->spec->owner.empty()
-                                   ? base::hex(static_cast<std::uint64_t>(self_.id)) + "/" +
-                                         std::to_string(static_cast<std::uint64_t>(call.actor))
-                                   : queue->terms->spec->owner.get();
-                waiter.label = queue->terms->spec->label.empty() ? self_.label
-                                                                 : queue->terms->spec->label.get();
-                waiter.host = self_.host;
-                waiter.pid = self_.pid;
-                waiter.age = std::chrono::duration_cast<milliseconds>(now - call.began);
-                waiter.local = true;
-                info.waiters.push_back(std::move(waiter));
-            }
+    name_tables::queues queues;
+    std::vector<lock_info*> described;  // one for each queue
+    for (auto& info : infos)
+        for (auto& queue : tables_->queues_of(info.name, info.kind)) {
+            queues.push_back(std::move(queue));
+            described.push_back(&info);
         }
-    }
+    auto const waiters = loop_->local_waiters(queues);
+    for (std::size_t i = 0; i < queues.size(); ++i)
+        for (auto const& each : waiters[i])
+            described[i]->waiters.push_back(describe(*queues[i]->terms, each));
 }
 
 void session::close() noexcept { loop_->close(patience_); }

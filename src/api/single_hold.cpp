@@ -32,16 +32,7 @@ std::stop_token single_hold::lost() {
 std::string single_hold::loss_reason() const { return grant_->loss_reason(boot_clock::now()); }
 
 // A recursive hold ends with the last of its leases and locks.
-bool single_hold::last_of_recursion() {
-    if (holders_ == nullptr) return true;
-    std::lock_guard const guard{client_->loop().mutex()};
-    auto& all = holders_->holdings;
-    auto const mine = std::ranges::find(all, grant_, &holder_table::holding::grant);
-    if (mine == all.end()) return false;
-    if (--mine->count > 0) return false;
-    all.erase(mine);
-    return true;
-}
+bool single_hold::last_of_recursion() { return holders_ == nullptr || holders_->leave(grant_); }
 
 std::shared_ptr<core::hold_state> single_hold::give_up() {
     if (let_go_.exchange(true) || !last_of_recursion()) return nullptr;

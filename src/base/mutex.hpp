@@ -27,6 +27,7 @@ public:
 
 private:
     friend class unique_lock;
+    friend class condition_variable;
     std::mutex mutex_;
 };
 
@@ -64,6 +65,18 @@ private:
     std::unique_lock<std::mutex> lock_;
 };
 
+/// The other way round: gives up a mutex that the caller holds, and has it again at the end of its life.
+class HOLDFAST_SCOPED_CAPABILITY [[nodiscard]] unlocked {
+public:
+    explicit unlocked(mutex& on) HOLDFAST_RELEASE(on) : mutex_{on} { mutex_.unlock(); }
+    ~unlocked() HOLDFAST_RELEASE() { mutex_.lock(); }
+    unlocked(unlocked const&) = delete;
+    unlocked& operator=(unlocked const&) = delete;
+
+private:
+    mutex& mutex_;
+};
+
 /// std::condition_variable for `mutex`. Clang takes the mutex as held throughout a wait, as the caller does.
 class condition_variable {
 public:
@@ -71,6 +84,22 @@ public:
     void notify_all() noexcept { condition_.notify_all(); }
 
     void wait(unique_lock& lock) { condition_.wait(lock.lock_); }
+
+    /// For a function that was given the mutex by a caller who holds it.
+    void wait(mutex& held) HOLDFAST_REQUIRES(held) {
+        std::unique_lock<std::mutex> lock{held.mutex_, std::adopt_lock};
+        condition_.wait(lock);
+        (void)lock.release();
+    }
+
+    template <class Rep, class Period>
+    std::cv_status wait_for(mutex& held, std::chrono::duration<Rep, Period> const& time)
+        HOLDFAST_REQUIRES(held) {
+        std::unique_lock<std::mutex> lock{held.mutex_, std::adopt_lock};
+        auto const out = condition_.wait_for(lock, time);
+        (void)lock.release();
+        return out;
+    }
 
     template <class Predicate>
     void wait(unique_lock& lock, Predicate predicate) {

@@ -1,335 +1,262 @@
 #include "runtime/loop.hpp"
 
-#include <algorithm>
-#include <exception>
-#include <optional>
-#include <string>
-#include <system_error>
+#include <functional>
 #include <utility>
-
-#include "runtime/loop_wait.hpp"
-#include "runtime/quiet_thread.hpp"
 
 namespace holdfast::runtime {
 
 namespace {
 
 using base::boot_clock;
+using base::lock_guard;
+using core::engine;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// How long the I/O thread leaves the driver role to callers, who come back again and again.
-constexpr milliseconds linger{5};
+base::instant deadline_of(nanoseconds timeout, base::instant now) {
+    return timeout == nanoseconds::max() ? base::never : base::after(now, timeout);
+}
+
+constexpr auto no_step = [](engine const&) { return true; };
 
 }  // namespace
 
-void waiter::completed() noexcept {
-    done = true;
-    loop_.wake(*this);
-}
+waiter::waiter(loop& of) noexcept : role_{of.runner_.driver()} {}
 
-void waiter::nudged() noexcept {
-    offered = true;
-    loop_.wake(*this);
-}
-
-void waiter::queued() noexcept { loop_.wake(*this); }
-
-loop::loop(make_store const& make, core::engine::settings settings, log_function log)
-    : store_{make(*this)},
-      engine_{[&] {
-          settings.abilities = store_->abilities();
-          if (settings.abilities.lanes)
-              settings.lane_of = [this](std::string_view name) { return store_->lane_of(name); };
-          return settings;
-      }()},
-      instant_{engine_.abilities().instant},
-      prompt_{engine_.abilities().prompt},
-      generation_{fork_generation()},
-      log_{std::move(log)},
-      fork_watch_{std::make_unique<fork_watch>(*store_)} {}
+loop::loop(make_store const& make, engine::settings settings, log_function log)
+    : generation_{fork_generation()}, runner_{make, std::move(settings), std::move(log)} {}
 
 loop::~loop() = default;
 
-// --- performing --------------------------------------------------------------------------------
-
-// Sends what the engine wants sent. Another sender may be at it: then it does ours too. A sender
-// whose own call is done leaves the rest to the next one.
-void loop::pump(guard& held, waiter const* self) {
-    if (prompt_) return send_all(held);
-    while (!engine_.todo.requests.empty() && !sending_ && !(self ? self->done : stopping_))
-        send_next(held);
-    if (self != nullptr) leave_rest(held);
-}
-
-void loop::send_next(guard& held) {
-    if (instant_) return pump_instantly(boot_clock::now());
-    if (prompt_) return send_all(held);
-    sending_ = true;
-    auto next = engine_.todo.requests.pop();
-    held.unlock();
-    auto answer = store_->send(next.id, std::move(next.what));
-    held.lock();
-    sending_ = false;
-    if (answer) engine_.on_reply(next.id, *answer, boot_clock::now());
-}
-
-// To a store that takes requests without delay, whoever is at hand sends all there are.
-void loop::send_all(guard& held) {
-    while (!engine_.todo.requests.empty() && !sending_ && !stopping_) {
-        sending_ = true;
-        engine_.todo.requests.pop_all(scratch_);
-        held.unlock();
-        std::vector<std::pair<seam::request_id, seam::reply>> answers;
-        for (auto& [id, what] : scratch_)
-            if (auto answer = store_->send(id, std::move(what)))
-                answers.emplace_back(id, std::move(*answer));
-        held.lock();
-        scratch_.clear();
-        sending_ = false;
-        for (auto const& [id, answer] : answers)
-            engine_.on_reply(id, answer, boot_clock::now());
-    }
-}
-
-void loop::leave_rest(guard& held) {
-    if (engine_.todo.requests.empty() || sending_) return;
-    if (instant_) return pump_instantly(boot_clock::now());
-    if (prompt_) return send_all(held);
-    if (!waiters_.empty()) return wake(waiters_.front());
-    try_to_start_threads();
-    wake_io_thread();
-}
-
-void loop::pump_instantly(base::instant now) {
-    while (!engine_.todo.requests.empty()) {
-        engine_.todo.requests.pop_all(scratch_);
-        for (auto& [id, what] : scratch_)
-            if (auto const answer = store_->send(id, std::move(what)))
-                engine_.on_reply(id, *answer, now);
-        scratch_.clear();
-    }
-}
-
-// A policy that throws has nothing more to say: the acquire ends as if it had returned nothing.
-std::optional<milliseconds> loop::ask_policy(core::engine::question const& what) {
-    try {
-        return what.policy_of->retry(what.about);
-    } catch (std::exception const& why) {
-        log_(log_level::error, std::string{"a retry policy threw: "} + why.what());
-    } catch (...) {
-        log_(log_level::error, "a retry policy threw");
-    }
-    return std::nullopt;
-}
-
-// What is for the user goes to the notifier.
-void loop::hand_out() {
-    auto& todo = engine_.todo;
-    std::vector<notifier::job> losses;  // first: what comes after may be somebody else's grant
-    for (auto& grant : todo.losses)
-        losses.push_back([grant = std::move(grant)] { grant->announce_loss(); });
-    if (!losses.empty()) loss_notifier_.post(losses);
-    for (auto& question : todo.questions) {
-        post([this, question = std::move(question)] {
-            auto const delay = ask_policy(question);
-            guard held{mutex_};
-            auto const now = boot_clock::now();
-            engine_.answer_retry(question.ticket, delay, now);
-            send_in_background(held, now);
-            after_event(held);
+/// Tells a waiter of a stop, between two of its steps. Made and destroyed without the loop's mutex, which
+/// the callback takes: it may run at once, and its end is waited for.
+class loop::stop_watch {
+public:
+    stop_watch(loop& where, waiter& self, std::stop_token const& stop) {
+        if (!stop.stop_possible()) return;
+        callback_.emplace(stop, [&where, &self] {
+            lock_guard const guard{where.runner_.mutex};
+            self.stopped = true;
+            where.runner_.driver().wake(self);
         });
     }
-    for (auto& words : todo.warnings)
-        log_(log_level::warning, std::move(words));
-    todo.losses.clear();
-    todo.questions.clear();
-    todo.warnings.clear();
-    if (!jobs_.empty()) notifier_.post(jobs_);
+
+private:
+    std::optional<std::stop_callback<std::function<void()>>> callback_;
+};
+
+// --- calls that are waited for -----------------------------------------------------------------
+
+void loop::acquire(core::acquire_call& call, waiter& self, nanoseconds timeout,
+                   std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
+    lock_guard const guard{runner_.mutex};
+    runner_.start_threads();
+    begin(call, self, timeout, stop.stop_possible());
+    finish(call, self);
 }
 
-// After the engine was fed: hand out what is for the user, and see that the timer thread wakes in time.
-void loop::after_event(guard&) {
-    hand_out();
-    if (closer_ != nullptr && engine_.idle()) wake(*closer_);
-    auto const due = engine_.next_due();
-    if (due >= wake_at_ || stopping_) return;  // who stops joins the threads without the lock
-    try_to_start_threads();
-    if (!timer_thread_.joinable()) return;
-    wake_at_ = due;
-    time_alarm_.ring();
-}
-
-// --- waiting and driving -----------------------------------------------------------------------
-
-void loop::wait(guard& held, waiter& self, base::instant until) {
-    hand_out();
-    if (!driven_) {
-        after_event(held);
-        drive(held, &self.driving, until);
-        return;
+bool loop::queue(core::acquire_call& call, waiter& self, nanoseconds timeout,
+                 std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
+    lock_guard const guard{runner_.mutex};
+    runner_.start_threads();
+    begin(call, self, timeout, stop.stop_possible());
+    if (self.done) {
+        runner_.after_event();
+        return false;
     }
-    if (io_thread_drives_ && !driver_role_wanted_) {
-        driver_role_wanted_ = true;
-        store_->interrupt();
+    runner_.wait_until_done(self, base::never, [&](engine& engine) {
+        if (self.stopped && !self.done) engine.withdraw(call, boot_clock::now());
+        return !call.in_line;
+    });
+    return !self.done;
+}
+
+void loop::finish(core::acquire_call& call, waiter& self, std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
+    lock_guard const guard{runner_.mutex};
+    finish(call, self);
+}
+
+void loop::begin(core::acquire_call& call, waiter& self, nanoseconds timeout, bool stoppable) {
+    call.takes_offers = true;
+    auto const now = boot_clock::now();
+    runner_.engine().begin(call, now, deadline_of(timeout, now));
+    // A stop must be heard between two requests to a store that does not answer.
+    if (runner_.sending().never_blocks() || !stoppable) runner_.send_own(self);
+}
+
+void loop::finish(core::acquire_call& call, waiter& self) {
+    if (self.done) return runner_.after_event();
+    runner_.wait_until_done(self, base::never, [&](engine& engine) {
+        if (std::exchange(self.offered, false)) engine.take_offer(call, boot_clock::now());
+        if (self.stopped && !self.done) engine.withdraw(call, boot_clock::now());
+        return true;
+    });
+}
+
+void loop::run(core::task_call& call, waiter& self, std::stop_token const& stop) {
+    stop_watch const listening{*this, self, stop};
+    lock_guard const guard{runner_.mutex};
+    runner_.start_threads();
+    runner_.engine().begin(call, boot_clock::now());
+    runner_.wait_until_done(self, base::never, [&](engine& engine) {
+        if (self.stopped && !self.done) engine.stop(call, boot_clock::now());
+        return true;
+    });
+}
+
+void loop::run(core::operation_call& call, waiter& self) {
+    lock_guard const guard{runner_.mutex};
+    runner_.start_threads();
+    runner_.engine().begin(call, boot_clock::now());
+    runner_.wait_until_done(self, base::never, no_step);
+}
+
+release_outcome loop::release(std::shared_ptr<core::hold_state> const& held, nanoseconds patience) {
+    waiter self{*this};
+    core::release_call call{self};
+    lock_guard const guard{runner_.mutex};
+    auto const now = boot_clock::now();
+    runner_.engine().release(held, now, &call);
+    runner_.wait_until_done(self, base::after(now, patience), no_step);
+    runner_.engine().withdraw(call);
+    auto const outcome = call.outcome.value_or(release_outcome::unknown);
+    held->outcome = outcome;
+    return outcome;
+}
+
+void loop::renew(core::hold_state& held, std::optional<milliseconds> lease, nanoseconds patience) {
+    waiter self{*this};
+    core::renew_call call{self};
+    lock_guard const guard{runner_.mutex};
+    auto const now = boot_clock::now();
+    runner_.engine().renew(held, lease, call, now);
+    runner_.wait_until_done(self, base::after(now, patience), no_step);
+    runner_.engine().withdraw(call);
+}
+
+// --- calls whose end comes by callback ---------------------------------------------------------
+
+void loop::begin(core::acquire_call& call, nanoseconds timeout) {
+    lock_guard const guard{runner_.mutex};
+    runner_.start_threads();
+    runner_.feed_and_drive([&](engine& engine, base::instant now) {
+        engine.begin(call, now, deadline_of(timeout, now));
+    });
+}
+
+void loop::withdraw(core::acquire_call& call) {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed([&](engine& engine, base::instant now) { engine.withdraw(call, now); });
+}
+
+void loop::begin(core::task_call& call) {
+    lock_guard const guard{runner_.mutex};
+    runner_.start_threads();
+    runner_.feed_and_drive([&](engine& engine, base::instant now) { engine.begin(call, now); });
+}
+
+void loop::stop(core::task_call& call) {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed([&](engine& engine, base::instant now) { engine.stop(call, now); });
+}
+
+void loop::begin_release(std::shared_ptr<core::hold_state> const& held, core::release_call& call) {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed_and_drive(
+        [&](engine& engine, base::instant now) { engine.release(held, now, &call); });
+}
+
+// --- what nobody waits for ---------------------------------------------------------------------
+
+namespace {
+
+// Its answer is of no interest. The engine has let go of it when it is completed.
+class unattended final : public core::completion {
+public:
+    unattended(loop& on, seam::request what) : on_{on}, call{std::move(what), *this} {}
+    void completed() noexcept override {
+        on_.post([this] { delete this; });
     }
-    after_event(held);
-    waiters_.push_back(self);
-    if (until == base::never) {
-        self.woken.wait(held);
-    } else {
-        self.woken.wait_for(held, until - boot_clock::now());
+
+private:
+    loop& on_;
+
+public:
+    core::operation_call call;
+};
+
+}  // namespace
+
+void loop::run_later(seam::request what, nanoseconds patience) {
+    lock_guard const guard{runner_.mutex};
+    runner_.start_threads();
+    auto* const request = new unattended{*this, std::move(what)};
+    runner_.feed([&](engine& engine, base::instant now) {
+        request->call.deadline = base::after(now, patience);
+        engine.begin(request->call, now);
+    });
+}
+
+void loop::unwatch(seam::cell_key const& key) noexcept {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed([&](engine& engine, base::instant now) { engine.unwatch(key, now); });
+}
+
+void loop::release_later(std::shared_ptr<core::hold_state> const& held) noexcept {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed([&](engine& engine, base::instant now) { engine.release(held, now); });
+}
+
+void loop::consume_later(std::shared_ptr<core::hold_state> const& held) noexcept {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed([&](engine& engine, base::instant now) { engine.consume(held, now); });
+}
+
+void loop::release_biased(core::wait_queue& queue, std::uint64_t generation) noexcept {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed(
+        [&](engine& engine, base::instant now) { engine.release(queue, generation, now); });
+}
+
+void loop::abandon_parked(core::wait_queue& queue) noexcept {
+    lock_guard const guard{runner_.mutex};
+    runner_.feed([&](engine& engine, base::instant now) { engine.abandon_parked(queue, now); });
+}
+
+std::optional<seam::convert> loop::weaken(core::hold_state& held, core::terms_ptr to) {
+    lock_guard const guard{runner_.mutex};
+    return runner_.feed(
+        [&](engine& engine, base::instant now) { return engine.weaken(held, std::move(to), now); });
+}
+
+// --- the engine's state, read or tidied under its mutex -------------------------------------------------------------
+
+void loop::drop_biased(core::wait_queue& queue, std::uint64_t generation) noexcept {
+    lock_guard const guard{runner_.mutex};
+    queue.bias->drop(generation);
+}
+
+std::vector<std::vector<local_waiter>> loop::local_waiters(
+    std::span<std::shared_ptr<core::wait_queue> const> queues) {
+    std::vector<std::vector<local_waiter>> out(queues.size());
+    lock_guard const guard{runner_.mutex};
+    auto const now = boot_clock::now();
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+        auto const& queue = *queues[i];
+        // One of them is at the store already when the queue's claim waits there.
+        bool at_store = queue.current != nullptr && queue.current->in_store_line;
+        for (auto const& call : queue.waiting)
+            if (!std::exchange(at_store, false)) out[i].push_back({call.actor, now - call.began});
     }
-    waiters_.erase(waiters_.iterator_to(self));
+    return out;
 }
 
-// Drives the store once, with the lock given up meanwhile; then offers the driver role to the next.
-void loop::drive(guard& held, bool* driving, base::instant until) {
-    driven_ = true;
-    if (driving != nullptr) *driving = true;
-    held.unlock();
-    store_->drive(until);
-    held.lock();
-    driven_ = false;
-    if (driving != nullptr) *driving = false;
-    if (stopping_) driver_left_.notify_all();
-    after_event(held);
-    pass_driver_role();
-}
-
-// Somebody must drive as long as notices may come: the next waiter, else the I/O thread in a while.
-void loop::pass_driver_role() noexcept {
-    if (driven_) return;
-    if (!waiters_.empty()) wake(waiters_.front());
-    if (!io_thread_drives_) leave_driver_role();  // also where the woken one gets no time to run
-}
-
-// The I/O thread's alarm is moved rather than the I/O thread woken, and not at every turn.
-void loop::leave_driver_role() noexcept {
-    driver_left_at_ = boot_clock::now();
-    if (io_thread_wakes_ >= driver_left_at_ + linger) return;
-    io_thread_wakes_ = driver_left_at_ + 2 * linger;
-    io_alarm_.set(io_thread_wakes_);
-}
-
-void loop::wake(waiter& whom) noexcept {
-    if (whom.driving) {
-        store_->interrupt();
-    } else {
-        whom.woken.notify_one();
-    }
-}
-
-void loop::wake_io_thread() noexcept {
-    if (io_thread_drives_) {
-        store_->interrupt();
-    } else {
-        io_alarm_.ring();
-    }
-}
-
-// What comes of these is handed out when the store has told all it has, which a store that does not
-// block does at once: see `drive`.
-void loop::on_reply(seam::request_id id, seam::reply answer) {
-    guard held{mutex_};
-    engine_.on_reply(id, answer, boot_clock::now());
-    if (!prompt_) after_event(held);
-}
-
-void loop::on_notice(seam::notice what) {
-    guard held{mutex_};
-    engine_.on_notice(what, boot_clock::now());
-    if (!prompt_) after_event(held);
-}
-
-// --- threads -----------------------------------------------------------------------------------
-
-void loop::start_threads() {
-    if (stopping_ || io_thread_.joinable()) return;
-    if (!timer_thread_.joinable()) timer_thread_ = start_quietly([this] { run_timer_thread(); });
-    io_thread_ = start_quietly([this] { run_io_thread(); });
-}
-
-// For what has begun already. Whatever happens next tries again.
-void loop::try_to_start_threads() noexcept {
-    try {
-        start_threads();
-    } catch (std::system_error const&) {}
-}
-
-void loop::run_timer_thread() {
-    guard held{mutex_};
-    while (!stopping_) {
-        auto const now = boot_clock::now();
-        engine_.on_time(now);
-        if (instant_) pump_instantly(now);
-        hand_out();
-        if (closer_ != nullptr && engine_.idle()) wake(*closer_);
-        if (!engine_.todo.requests.empty()) wake_io_thread();
-        auto const until = wake_at_ = engine_.next_due();
-        held.unlock();
-        time_alarm_.wait(until);
-        held.lock();
-    }
-}
-
-void loop::run_io_thread() {
-    guard held{mutex_};
-    while (!stopping_) {
-        pump(held, nullptr);
-        after_event(held);
-        if (stopping_) break;
-        bool const wanted = std::exchange(driver_role_wanted_, false) && !waiters_.empty();
-        if (wanted || driven_ || boot_clock::now() < driver_left_at_ + linger) {
-            // Whoever leaves the driver role sets the alarm.
-            held.unlock();
-            io_alarm_.wait();
-            held.lock();
-            continue;
-        }
-        if (!engine_.todo.requests.empty() && !sending_) continue;
-        io_thread_drives_ = true;
-        drive(held, nullptr, base::never);
-        io_thread_drives_ = false;
-    }
-}
-
-// --- the end -----------------------------------------------------------------------------------
-
-void loop::close(nanoseconds patience) noexcept {
-    auto const end = base::after(boot_clock::now(), patience);
-    {
-        guard held{mutex_};
-        if (std::exchange(closing_, true)) return;
-        auto const now = boot_clock::now();
-        engine_.close(now);
-        if (instant_) pump_instantly(now);
-        waiter self{*this};
-        closer_ = &self;
-        wait_until_done(held, self, end, [&] { return !engine_.idle(); });
-        closer_ = nullptr;
-        hand_out();
-        stopping_ = true;
-        store_->interrupt();
-        time_alarm_.ring();
-        io_alarm_.ring();
-    }
-    if (timer_thread_.joinable()) timer_thread_.join();
-    if (io_thread_.joinable()) io_thread_.join();
-    await_no_driver(end);
-    loss_notifier_.stop();
-    notifier_.stop();
-    fork_watch_.reset();
-    store_->shut();
-}
-
-// A caller whose call has ended may still be on its way out of the store, which must not be shut under
-// it. What cleans up behind a caller has a deadline of its own, for which nobody waits here.
-void loop::await_no_driver(base::instant end) {
-    guard held{mutex_};
-    constexpr std::chrono::seconds a_moment{1};  // also when the patience is used up
-    driver_left_.wait_for(held, std::max<nanoseconds>(end - boot_clock::now(), a_moment),
-                          [this] { return !driven_; });
+core::metrics loop::counters() {
+    lock_guard const guard{runner_.mutex};
+    return runner_.engine().counters();
 }
 
 }  // namespace holdfast::runtime

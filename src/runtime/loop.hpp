@@ -1,20 +1,16 @@
-// The loop of one client: performs what its engine wants, on whichever thread is at hand.
+// The loop of one client: runs its calls on whichever thread is at hand.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <span>
 #include <stop_token>
-#include <thread>
 #include <vector>
 
-#include <boost/intrusive/list.hpp>
-
-#include "base/alarm.hpp"
 #include "core/engine.hpp"
+#include "runtime/engine_runner.hpp"
 #include "runtime/forked.hpp"
 #include "runtime/notifier.hpp"
 #include "runtime/waiter.hpp"
@@ -22,32 +18,34 @@
 
 namespace holdfast::runtime {
 
-/// Who does what:
+/// A call that waits in a queue of this client, unknown to the store.
+struct local_waiter {
+    seam::actor_id actor{};
+    std::chrono::nanoseconds age{};
+};
+
+/// Each function begins something, and waits for it or not. A call that needs threads starts them: it throws
+/// std::system_error, and has done nothing, when the system has no thread to give.
 ///
-/// * A calling thread feeds the engine and sends what comes of it. When it must wait, it drives the
-///   store itself if nobody else does: a round trip then costs no change of threads.
-/// * The timer thread thread only tells the engine the time. It never sends and never blocks on the
-///   store, so that a loss is told in time whatever the store does.
-/// * The I/O thread thread sends what nobody waits for and drives the store while no caller does.
-/// * The loss thread thread tells holders of their loss, so that no other user code delays it.
-/// * The notifier thread runs all other user code.
-///
-/// All are started when first needed; a call that needs them throws std::system_error, and has done
-/// nothing, when the system has no thread to give. Thread-safety: all members may be called from any thread.
-class loop final : public seam::event_sink {
+/// Thread-safety: all members may be called from any thread. They lock the loop's mutex, which nobody outside
+/// src/runtime sees: who calls them must hold no mutex that user code, a completion or another call may want.
+class loop final {
 public:
-    using log_function = std::function<void(log_level, std::string)>;
-    using make_store = std::function<std::unique_ptr<seam::store>(seam::event_sink&)>;
+    using log_function = engine_runner::log_function;
+    using make_store = engine_runner::make_store;
 
     loop(make_store const& make, core::engine::settings settings, log_function log);
+    loop(loop const&) = delete;
+    loop& operator=(loop const&) = delete;
     ~loop();
 
     /// Runs one acquire to its end: granted, busy, failed, or stopped.
     void acquire(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
                  std::stop_token const& stop);
-    /// The first part of an acquire: until the store has the claim in its line, or the call is done.
-    void queue(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
-               std::stop_token const& stop);
+    /// The first part of an acquire: until the store has the claim in its line. Then true: the call belongs to the
+    /// engine until `finish` or `withdraw`. False when it has ended before.
+    [[nodiscard]] bool queue(core::acquire_call& call, waiter& self,
+                             std::chrono::nanoseconds timeout, std::stop_token const& stop);
     /// And the rest of it.
     void finish(core::acquire_call& call, waiter& self, std::stop_token const& stop);
     /// Runs one operation to its end.
@@ -69,7 +67,10 @@ public:
     void consume_later(std::shared_ptr<core::hold_state> const& held) noexcept;
     /// The same for what was taken up in a queue's biased hold.
     void release_biased(core::wait_queue& queue, std::uint64_t generation) noexcept;
-    /// See core::engine::abandon_lane.
+    /// For the thread inside a queue's biased hold, after the engine has made a regular hold of it: the biased hold
+    /// is nobody's from here on.
+    void drop_biased(core::wait_queue& queue, std::uint64_t generation) noexcept;
+    /// See core::engine::abandon_parked.
     void abandon_parked(core::wait_queue& queue) noexcept;
     void renew(core::hold_state& held, std::optional<std::chrono::milliseconds> lease,
                std::chrono::nanoseconds patience);
@@ -81,22 +82,23 @@ public:
     void begin(core::acquire_call& call, std::chrono::nanoseconds timeout);
     void withdraw(core::acquire_call& call);
     void begin_release(std::shared_ptr<core::hold_state> const& held, core::release_call& call);
-    /// For a completion that runs under the loop's lock: has `what` run on the notifier thread.
-    void post(notifier::job what) { jobs_.push_back(std::move(what)); }
-    /// The same from anywhere, with the lock or without it.
-    void post_at_once(notifier::job what);
+    /// For a completion: has `what` run on the notifier thread.
+    void post(notifier::job what) { runner_.post(std::move(what)); }
+    /// The same from anywhere.
+    void post_at_once(notifier::job what) { runner_.post_at_once(std::move(what)); }
 
-    /// Guards the engine, and what the session keeps beside it.
-    [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+    /// Who waits in each of the queues, all at one moment.
+    [[nodiscard]] std::vector<std::vector<local_waiter>> local_waiters(
+        std::span<std::shared_ptr<core::wait_queue> const> queues);
     [[nodiscard]] core::metrics counters();
-    [[nodiscard]] bool has_biased_holds() const noexcept { return engine_.abilities().parks; }
+    [[nodiscard]] bool has_biased_holds() const noexcept { return runner_.has_biased_holds(); }
 
     /// See seam::store::presence.
-    [[nodiscard]] base::descriptor presence() noexcept { return store_->presence(); }
+    [[nodiscard]] base::descriptor presence() noexcept { return runner_.store().presence(); }
 
     /// Ends all calls, settles all claims, joins the threads. Once. Takes `patience` at most, and what a
     /// request that cannot be interrupted takes.
-    void close(std::chrono::nanoseconds patience) noexcept;
+    void close(std::chrono::nanoseconds patience) noexcept { runner_.close(patience); }
 
     /// Whether this is the process that made the loop.
     [[nodiscard]] bool at_home() const noexcept { return generation_ == fork_generation(); }
@@ -104,74 +106,13 @@ public:
 private:
     friend class waiter;
     class stop_watch;
-    using guard = std::unique_lock<std::mutex>;
 
-    // event_sink: on the thread that drives
-    void on_reply(seam::request_id id, seam::reply answer) override;
-    void on_notice(seam::notice what) override;
+    void begin(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
+               bool stoppable) HOLDFAST_REQUIRES(runner_.mutex);
+    void finish(core::acquire_call& call, waiter& self) HOLDFAST_REQUIRES(runner_.mutex);
 
-    void pump(guard& held, waiter const* self);
-    void send_next(guard& held);
-    void send_all(guard& held);
-    void leave_rest(guard& held);
-    void pump_instantly(base::instant now);
-    void hand_out();
-    [[nodiscard]] std::optional<std::chrono::milliseconds> ask_policy(
-        core::engine::question const& what);
-    void send_in_background(guard& held, base::instant now);
-    void after_event(guard& held);
-    void wait(guard& held, waiter& self, base::instant until);
-    void begin(guard& held, core::acquire_call& call, waiter& self,
-               std::chrono::nanoseconds timeout, bool stoppable);
-    void finish(guard& held, core::acquire_call& call, waiter& self);
-    template <class Step>
-    void wait_until_done(guard& held, waiter& self, base::instant until, Step step);
-    void drive(guard& held, bool* driving, base::instant until);
-    void pass_driver_role() noexcept;
-    void leave_driver_role() noexcept;
-    void want_driver();
-    void wake(waiter& whom) noexcept;
-    void wake_io_thread() noexcept;
-    void start_threads();
-    void try_to_start_threads() noexcept;
-    void await_no_driver(base::instant end);
-    void run_timer_thread();
-    void run_io_thread();
-
-    std::mutex mutex_;
-    std::unique_ptr<seam::store> store_;
-    core::engine engine_;
-    bool const instant_;
-    bool const prompt_;
     std::uint64_t const generation_;
-    log_function log_;
-    notifier notifier_;
-    notifier loss_notifier_;
-
-    // guarded by mutex_
-    std::vector<notifier::job> jobs_;              ///< for the notifier, when the event is over
-    std::vector<core::engine::outgoing> scratch_;  ///< while somebody is sending: that thread's
-    boost::intrusive::list<waiter> waiters_;       ///< blocked, not driving
-    bool driven_{false};                           ///< somebody is inside store::drive
-    bool io_thread_drives_{false};
-    waiter* closer_{nullptr};         ///< waits for the engine to be idle
-    bool driver_role_wanted_{false};  ///< a caller would rather drive than the I/O thread
-    bool sending_{false};             ///< somebody is sending: others leave their requests to it
-    bool closing_{false};
-    bool stopping_{false};
-    base::instant driver_left_at_{
-        base::instant::min()};  ///< when a caller last left the driver role
-    base::instant io_thread_wakes_{
-        base::instant::min()};            ///< at the latest, and looks for the driver role
-    base::instant wake_at_{base::never};  ///< when the timer thread wakes by itself
-    std::thread timer_thread_;
-    std::thread io_thread_;
-
-    std::condition_variable driver_left_;  ///< while the loop stops
-
-    base::alarm time_alarm_;
-    base::alarm io_alarm_;
-    std::unique_ptr<fork_watch> fork_watch_;
+    engine_runner runner_;
 };
 
 }  // namespace holdfast::runtime

@@ -1,6 +1,6 @@
 """Holds the source tree against the rules.
 
-    check.py [--root DIR] [RULE...]      rules: includes calls leftovers shape links snippets
+    check.py [--root DIR] [RULE...]      rules: includes calls locks leftovers shape links snippets
                                          formatting surface clang
 """
 
@@ -14,13 +14,14 @@ import formatting
 import includes
 import leftovers
 import links
+import locks
 import public_surface
 import shape
 import snippets
 from tree import Tree
 
 RULES = {module.RULE: module for module in
-         (includes, calls, leftovers, shape, links, snippets, formatting, public_surface, clang)}
+         (includes, calls, locks, leftovers, shape, links, snippets, formatting, public_surface, clang)}
 
 
 def main():

@@ -11,6 +11,7 @@ import formatting
 import includes
 import leftovers
 import links
+import locks
 import public_surface
 import shape
 import snippets
@@ -127,6 +128,29 @@ class Calls(RuleTest):
                 ("src/core/a.cpp", "store.time(); x->sleep(); operand(1); Clock::now(); renew_time(2);"),
                 ("tests/process/a.cpp", "std::this_thread::sleep_for(1s);")]:
             self.good(calls, {path: f"void f() {{ {code} }}\n"})
+
+
+class Locks(RuleTest):
+    def test_forbidden(self):
+        for path, code, words in [
+                ("src/api/a.cpp", "void f() { std::lock_guard const g{client_->loop().mutex()}; }", "only src/runtime"),
+                ("src/api/a.cpp", "void f() { std::lock_guard const g{loop_->mutex()}; }", "only src/runtime"),
+                ("src/api/a.cpp", "void f(loop& loop) { base::lock_guard const g{loop.mutex}; }", "only src/runtime"),
+                ("src/cli/a.cpp", '#include "runtime/engine_runner.hpp"', "only src/runtime"),
+                ("tests/conformance/a.cpp", "void f() { runner_.mutex.lock(); }", "only src/runtime"),
+                ("src/runtime/a.hpp", "class a { std::mutex& mutex() noexcept { return mutex_; } };", "hands out no"),
+                ("src/api/a.hpp", "class a { [[nodiscard]] base::mutex* lock_of(int name); };", "hands out no"),
+                ("src/api/a.cpp", "std::shared_mutex const& a::of() const { return m_; }", "hands out no")]:
+            self.bad(locks, {path: f"{code}\n"}, words)
+
+    def test_allowed(self):
+        for path, code in [
+                ("src/runtime/a.cpp", "void f() { base::lock_guard const g{runner_.mutex}; }"),
+                ("tests/unit/a.cpp", '#include "runtime/engine_runner.hpp"'),
+                ("src/runtime/a.hpp", "void wait(base::mutex& held, int until) HOLDFAST_REQUIRES(held);"),
+                ("src/api/a.cpp", "// loop().mutex() is not ours\nvoid f() { base::lock_guard const g{mutex_}; }"),
+                ("src/api/a.cpp", "bool f(std::unique_lock<mutex>& lock) { return lock.mutex()->owns(); }")]:
+            self.good(locks, {path: f"{code}\n"})
 
 
 class Leftovers(RuleTest):

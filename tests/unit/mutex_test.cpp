@@ -11,6 +11,7 @@ using holdfast::base::condition_variable;
 using holdfast::base::lock_guard;
 using holdfast::base::mutex;
 using holdfast::base::unique_lock;
+using holdfast::base::unlocked;
 using namespace std::chrono_literals;
 
 bool free_for_others(mutex& tried) {
@@ -80,6 +81,33 @@ TEST(BaseMutex, IsFreeWhileAConditionIsWaitedFor) {
         EXPECT_TRUE(lock.owns_lock());
     }
     other.join();
+}
+
+TEST(BaseMutex, IsGivenUpForAWhile) {
+    mutex tried;
+    lock_guard const guard{tried};
+    {
+        unlocked const meanwhile{tried};
+        EXPECT_TRUE(free_for_others(tried));
+    }
+    EXPECT_FALSE(free_for_others(tried));
+}
+
+TEST(BaseConditionVariable, WaitsWithAMutexThatTheCallerHolds) {
+    mutex guarding;
+    condition_variable changed;
+    bool ready = false;
+    lock_guard const guard{guarding};
+    std::jthread const other{[&] {
+        lock_guard const mine{guarding};
+        ready = true;
+        changed.notify_one();
+    }};
+    while (!ready)
+        changed.wait(guarding);
+    EXPECT_FALSE(free_for_others(guarding));
+    (void)changed.wait_for(guarding, 1ms);
+    EXPECT_FALSE(free_for_others(guarding));
 }
 
 }  // namespace
