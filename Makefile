@@ -2,6 +2,7 @@
 # `make` alone lists the words.
 
 PREFIX ?= /usr/local
+BUILD ?= release
 SEEDS ?= 20000
 SECONDS ?= 1800
 STORE ?= all
@@ -10,7 +11,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan simulate histories bench install package tidy format check-format surface clean
+.PHONY: help demo test test-all asan tsan simulate histories bench install package tidy format check-format surface clean
 
 help: ## list these words
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,9 +22,13 @@ demo: ## watch processes share an account under one lock while some are killed o
 	@cmake --build --preset release --parallel $(JOBS) --target holdfast_demo
 	@tools/demo
 
-test: ## all tests in the dev build, then unit tests and some seeds under the sanitizers
+test: ## what every change must pass, with unit tests and some seeds under the sanitizers
 	@tools/setup test
-	@tools/test all
+	@tools/test change
+
+test-all: ## everything, in full counts and under the sanitizers: before a release
+	@tools/setup test
+	@tools/test release
 
 asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/setup test
@@ -51,9 +56,9 @@ bench: ## measure; see docs/performance.md
 
 install: ## headers, libraries, command, man page, completions: PREFIX=/usr/local
 	@tools/setup build
-	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_LIBDIR=lib
-	@cmake --build --preset release --parallel $(JOBS)
-	@cmake --install build/release --prefix "$(PREFIX)"
+	@cmake --preset $(BUILD) --log-level=WARNING -DCMAKE_INSTALL_LIBDIR=lib
+	@cmake --build --preset $(BUILD) --parallel $(JOBS)
+	@cmake --install build/$(BUILD) --prefix "$(PREFIX)"
 
 package: ## the .deb files of library, headers and command, in build/package
 	@tools/setup build package

@@ -1,12 +1,15 @@
 # holdfast_add_test(
 #     NAME unit.keeper            # ctest name; the executable is <build>/bin/tests/unit_keeper
 #     SOURCES keeper_test.cpp
+#     [PRECOMPILE <holdfast/holdfast.hpp>]  # headers of most sources, where there are more than three of them
 #     [LIBS holdfast_objects]     # holdfast_objects for internal symbols, holdfast::holdfast for the public ones
 #     [LABELS unit sanitize]      # the first part of the name is always a label
 #     [TIMEOUT 60]                # seconds
 #     [SHARDS 4]                  # as many ctest entries, each with its share of the cases
 #     [WORKS]                     # keeps a core busy; without it, it mostly waits, and others run beside it
 #     [SERIAL]                    # nothing else runs beside it: for tests that measure time
+#     [RELEASE_ONLY]              # `make test` leaves it out, `make test-all` has it (label release)
+#     [NO_ENTRIES]                # no ctest entry: holdfast_add_entries adds them
 #     [NO_MAIN]                   # the sources have a main() of their own
 #     [DEPENDS targets...]        # to be built before, such as holdfast_cli
 #     [ARGS arguments...] [ENVIRONMENT NAME=value...])
@@ -30,11 +33,14 @@ set(HOLDFAST_TEST_ENVIRONMENT
     "TSAN_OPTIONS=set:halt_on_error=1:second_deadlock_stack=1:history_size=4:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 
 function(holdfast_set_test_properties test)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;WORKS" "TIMEOUT" "LABELS;ENVIRONMENT")
-    # tools/test runs twice as many at a time as there are cores; whoever works counts for two.
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;WORKS;RELEASE_ONLY" "TIMEOUT" "LABELS;ENVIRONMENT")
+    # tools/test runs three times as many at a time as there are cores; whoever works counts for three.
     set(weight 1)
     if(arg_WORKS)
-        set(weight 2)
+        set(weight 3)
+    endif()
+    if(arg_RELEASE_ONLY)
+        list(APPEND arg_LABELS release)
     endif()
     set(modifications ${HOLDFAST_TEST_ENVIRONMENT})
     foreach(setting IN LISTS arg_ENVIRONMENT)
@@ -46,13 +52,14 @@ function(holdfast_set_test_properties test)
         TIMEOUT ${arg_TIMEOUT}
         RUN_SERIAL ${arg_SERIAL}
         PROCESSORS ${weight}
+        COST ${arg_TIMEOUT} # whoever may take long begins early
         ENVIRONMENT_MODIFICATION "${modifications}")
 endfunction()
 
-# Those of the words SERIAL and WORKS that the caller was given.
+# Those of the words SERIAL, WORKS and RELEASE_ONLY that the caller was given.
 macro(holdfast_get_manner out)
     set(${out} "")
-    foreach(word SERIAL WORKS)
+    foreach(word SERIAL WORKS RELEASE_ONLY)
         if(arg_${word})
             list(APPEND ${out} ${word})
         endif()
@@ -60,16 +67,10 @@ macro(holdfast_get_manner out)
 endmacro()
 
 function(holdfast_add_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;NO_MAIN" "NAME;TIMEOUT;SHARDS"
-        "SOURCES;LIBS;LABELS;DEPENDS;ARGS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;RELEASE_ONLY;NO_MAIN;NO_ENTRIES" "NAME;TIMEOUT;SHARDS"
+        "SOURCES;PRECOMPILE;LIBS;LABELS;DEPENDS;ARGS;ENVIRONMENT")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
         message(FATAL_ERROR "holdfast_add_test(${arg_NAME}): bad arguments ${arg_UNPARSED_ARGUMENTS}")
-    endif()
-    if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 60)
-    endif()
-    if(HOLDFAST_SANITIZE)
-        math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
     endif()
     string(REGEX REPLACE "\\..*" "" kind "${arg_NAME}")
     list(APPEND arg_LABELS ${kind})
@@ -79,7 +80,10 @@ function(holdfast_add_test)
     add_executable(${target} ${arg_SOURCES})
     list(LENGTH arg_SOURCES sources)
     if(sources GREATER 3) # for fewer it costs more than it saves
-        holdfast_precompile(${target} <gtest/gtest.h>)
+        holdfast_precompile(${target} <gtest/gtest.h> ${arg_PRECOMPILE})
+    endif()
+    if(HOLDFAST_SANITIZE)
+        target_compile_options(${target} PRIVATE -O0) # a third less time to compile; what they test keeps its level
     endif()
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin/tests")
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
@@ -97,8 +101,31 @@ function(holdfast_add_test)
         endif()
     endforeach()
 
+    if(NOT arg_NO_ENTRIES)
+        holdfast_get_manner(how)
+        holdfast_add_entries(NAME ${arg_NAME} TARGET ${target} ${how} SHARDS ${arg_SHARDS} TIMEOUT ${arg_TIMEOUT}
+            LABELS ${arg_LABELS} ARGS ${arg_ARGS} ENVIRONMENT ${arg_ENVIRONMENT})
+    endif()
+endfunction()
+
+# holdfast_add_entries(NAME conformance.redis TARGET conformance_stores ...) with the words of holdfast_add_test that
+# say how a test runs
+#
+# adds ctest entries for a test program that is there. Several sets may run parts of one program.
+function(holdfast_add_entries)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;RELEASE_ONLY" "NAME;TARGET;TIMEOUT;SHARDS"
+        "LABELS;ARGS;ENVIRONMENT")
+    string(REGEX REPLACE "\\..*" "" kind "${arg_NAME}")
+    list(APPEND arg_LABELS ${kind})
+    list(REMOVE_DUPLICATES arg_LABELS)
     if(NOT arg_SHARDS)
         set(arg_SHARDS 1)
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    if(HOLDFAST_SANITIZE)
+        math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 5")
     endif()
     holdfast_get_manner(how)
     foreach(shard RANGE 1 ${arg_SHARDS})
@@ -109,7 +136,7 @@ function(holdfast_add_test)
             string(APPEND test ".${shard}")
             set(sharding GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${index})
         endif()
-        add_test(NAME ${test} COMMAND ${target} ${arg_ARGS})
+        add_test(NAME ${test} COMMAND ${arg_TARGET} ${arg_ARGS})
         holdfast_set_test_properties(${test} ${how} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS}
             ENVIRONMENT ${sharding} ${arg_ENVIRONMENT})
     endforeach()
@@ -118,7 +145,7 @@ endfunction()
 # holdfast_add_script_test(NAME style.includes COMMAND program arguments... [LABELS ...] [TIMEOUT 60] [WORKS] [SERIAL])
 # defines a test that is a script.
 function(holdfast_add_script_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;RELEASE_ONLY" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60)
     endif()

@@ -43,9 +43,10 @@ protected:
     client client_{connect()};
     client other_{connect()};
 };
-HOLDFAST_OVER_ALL_STORES(asio_start_test);
+HOLDFAST_OVER_ALL_ROWS(asio_start_test);
 
 TEST_P(asio_start_test, a_policy_that_ends_a_wait_for_a_lock_ends_it_in_timed_out) {
+    if (!can({ability::shared_holds})) return;
     auto const held = mutex{other_, "q"}.acquire();
     for (auto const& policy : {retry::never(), retry::fixed(1ms, 2)}) {
         shared_mutex waited{client_, "q", {.retry = policy}};
@@ -62,6 +63,7 @@ TEST_P(asio_start_test, a_policy_that_ends_a_wait_for_a_lock_ends_it_in_timed_ou
 }
 
 TEST_P(asio_start_test, a_policy_that_ends_another_wait_does_so_too) {
+    if (!can({ability::semaphores, ability::elections})) return;
     semaphore slots{other_, "s", 1};
     election first{other_, "e"};
     auto const permit = slots.acquire_lease();
@@ -80,6 +82,7 @@ TEST_P(asio_start_test, a_policy_that_ends_another_wait_does_so_too) {
 
 // Each object is replaced by one of another name between the making of an operation and its begin.
 TEST_P(asio_start_test, a_lazy_lock_co_owns_what_it_needs) {
+    if (!can({ability::shared_holds, ability::semaphores, ability::elections})) return;
     std::optional<mutex> lock{std::in_place, client_, "q"};
     std::optional<shared_mutex> both{std::in_place, client_, "rw"};
     std::optional<semaphore> slots{std::in_place, client_, "s", 3U};
@@ -101,6 +104,7 @@ TEST_P(asio_start_test, a_lazy_lock_co_owns_what_it_needs) {
 }
 
 TEST_P(asio_start_test, a_lazy_meeting_co_owns_what_it_needs) {
+    if (!can({ability::latches, ability::barriers})) return;
     std::optional<latch> gate{std::in_place, client_, "l", 2U};
     std::optional<barrier> meeting{std::in_place, client_, "b", 1U};
     auto down = async_count_down(*gate, 2, asio::deferred);
@@ -119,6 +123,7 @@ TEST_P(asio_start_test, a_lazy_meeting_co_owns_what_it_needs) {
 }
 
 TEST_P(asio_start_test, a_lazy_condition_co_owns_what_it_needs) {
+    if (!can({ability::conditions})) return;
     std::optional<mutex> lock{std::in_place, client_, "q"};
     std::optional<condition_variable> changed{std::in_place, client_, "c"};
     auto first = async_wait(*changed, *lock, lock->acquire(), asio::deferred);

@@ -56,9 +56,10 @@ protected:
     asio::io_context io_;
     std::exception_ptr failure_;
 };
-HOLDFAST_OVER_ALL_STORES(asio_synchronizers_test);
+HOLDFAST_OVER_ALL_ROWS(asio_synchronizers_test);
 
 TEST_P(asio_synchronizers_test, readers_and_a_writer) {
+    if (!can({ability::shared_holds})) return;
     shared_mutex lock{client_, "rw"};
     shared_mutex theirs{other_, "rw"};
     spawn([&]() -> asio::awaitable<void> {
@@ -77,6 +78,7 @@ TEST_P(asio_synchronizers_test, readers_and_a_writer) {
 }
 
 TEST_P(asio_synchronizers_test, permits) {
+    if (!can({ability::semaphores})) return;
     semaphore slots{client_, "s", 3};
     spawn([&]() -> asio::awaitable<void> {
         auto const two = co_await async_acquire(slots, 2, use_awaitable);
@@ -90,6 +92,7 @@ TEST_P(asio_synchronizers_test, permits) {
 }
 
 TEST_P(asio_synchronizers_test, a_latch) {
+    if (!can({ability::latches})) return;
     latch mine{client_, "l", 2};
     latch theirs{other_, "l", 2};
     bool open = false;
@@ -111,6 +114,7 @@ TEST_P(asio_synchronizers_test, a_latch) {
 }
 
 TEST_P(asio_synchronizers_test, a_barrier) {
+    if (!can({ability::barriers})) return;
     constexpr std::uint64_t turns = 20;
     barrier mine{client_, "b", 2};
     barrier theirs{other_, "b", 2};
@@ -125,6 +129,7 @@ TEST_P(asio_synchronizers_test, a_barrier) {
 }
 
 TEST_P(asio_synchronizers_test, an_election) {
+    if (!can({ability::elections})) return;
     election mine{client_, "e"};
     election theirs{other_, "e"};
     spawn([&]() -> asio::awaitable<void> {
@@ -155,6 +160,7 @@ TEST_P(asio_synchronizers_test, several_locks_at_once) {
 }
 
 TEST_P(asio_synchronizers_test, a_condition_hands_items_over) {
+    if (!can({ability::conditions})) return;
     constexpr int items = 20;
     mutex lock{client_, "queue"};
     condition_variable filled{client_, "queue"};
@@ -183,7 +189,7 @@ TEST_P(asio_synchronizers_test, a_condition_hands_items_over) {
 }
 
 TEST_P(asio_synchronizers_test, who_loses_the_mutex_before_it_stands_in_line_looks_for_itself) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence, ability::conditions})) return;
     mutex guard{client_, "m", {.lease = 500ms}};
     condition_variable changed{client_, "c"};
     auto held = guard.acquire();
@@ -200,6 +206,7 @@ TEST_P(asio_synchronizers_test, who_loses_the_mutex_before_it_stands_in_line_loo
 }
 
 TEST_P(asio_synchronizers_test, cancelling_ends_a_wait_and_leaves_nothing) {
+    if (!can({ability::latches, ability::barriers})) return;
     latch never{client_, "never", 1};
     barrier alone{client_, "alone", 2};
     asio::cancellation_signal first;

@@ -23,7 +23,7 @@ protected:
 
     /// The dead are found within a third of a lease.
     [[nodiscard]] client client_of_short_leases() const {
-        return client{with_lease(store().url(), "2s")};
+        return client{store().url_with("lease=2s")};
     }
 
     /// Whether so many come to wait at `name`.
@@ -51,7 +51,7 @@ protected:
         return out;
     }
 };
-HOLDFAST_OVER_ALL_STORES(barrier_test);
+HOLDFAST_OVER_ROWS_WITH(barrier_test, ability::barriers);
 
 TEST_P(barrier_test, the_last_party_lets_all_go_on) {
     auto one = connect();
@@ -285,9 +285,9 @@ TEST_P(barrier_test, closing_the_client_ends_a_wait_and_breaks_it_for_the_others
 }
 
 TEST_P(barrier_test, a_party_that_is_killed_breaks_it_for_those_who_wait) {
-    if (!can_meet_processes()) return;
+    if (!can({ability::processes})) return;
     auto client = client_of_short_leases();
-    auto const party = start_worker(with_lease(store().url(), "2s"));
+    auto const party = start_worker(store().url_with("lease=2s"));
     party->send("arrive q 3");
     ASSERT_TRUE(arrives(client, "q", 1));
     auto waiting =
@@ -300,9 +300,9 @@ TEST_P(barrier_test, a_party_that_is_killed_breaks_it_for_those_who_wait) {
 }
 
 TEST_P(barrier_test, a_party_that_was_killed_does_not_count_for_the_last_one) {
-    if (!can_meet_processes()) return;
+    if (!can({ability::processes})) return;
     auto client = client_of_short_leases();
-    auto const party = start_worker(with_lease(store().url(), "1s"));
+    auto const party = start_worker(store().url_with("lease=1s"));
     party->send("arrive q 2");
     ASSERT_TRUE(arrives(client, "q", 1));
     party->kill();

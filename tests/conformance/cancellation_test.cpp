@@ -33,7 +33,7 @@ protected:
         EXPECT_TRUE(got);
     }
 };
-HOLDFAST_OVER_ALL_STORES(cancellation_test);
+HOLDFAST_OVER_ALL_ROWS(cancellation_test);
 
 TEST_P(cancellation_test, a_stop_before_the_wait_ends_it) {
     auto const client = connect();
@@ -49,12 +49,12 @@ TEST_P(cancellation_test, a_stop_before_the_wait_ends_it) {
 }
 
 TEST_P(cancellation_test, a_stop_ends_a_wait_in_the_store_s_line) {
-    auto const client = connect();
-    for (auto const order : {ordering::barging, ordering::fair}) {
+    auto client = connect();
+    for (auto const order : orders()) {
         mutex waited{client, "q", {.order = order}};
         std::stop_source stop;
         auto waiter = elsewhere([&] { return waited.lock(stop.get_token()); });
-        EXPECT_TRUE(waits(holders_, "q", 1));
+        EXPECT_TRUE(waits_seen_by(holders_, client, "q", 1));
         stop.request_stop();
         ASSERT_TRUE(ready(waiter, at_once));
         EXPECT_FALSE(waiter.get());
@@ -78,11 +78,11 @@ TEST_P(cancellation_test, a_stop_ends_a_wait_in_the_local_line) {
 }
 
 TEST_P(cancellation_test, a_stop_of_the_first_in_line_spares_those_behind) {
-    auto const client = connect();
+    auto client = connect();
     mutex waited{client, "q"};
     std::stop_source stop;
     auto first = elsewhere([&] { return waited.acquire(stop.get_token()).has_value(); });
-    EXPECT_TRUE(waits(holders_, "q", 1));
+    EXPECT_TRUE(waits_seen_by(holders_, client, "q", 1));
     auto second = elsewhere([&] { return waited.try_acquire_for(patience).has_value(); });
     EXPECT_TRUE(eventually([&] { return client.metrics().at("acquires") == 2; }));
     stop.request_stop();
@@ -94,7 +94,7 @@ TEST_P(cancellation_test, a_stop_of_the_first_in_line_spares_those_behind) {
 
 TEST_P(cancellation_test, a_timeout_leaves_no_claim) {
     auto const client = connect();
-    for (auto const order : {ordering::barging, ordering::fair}) {
+    for (auto const order : orders()) {
         mutex waited{client, "q", {.order = order}};
         stopwatch const since;
         EXPECT_FALSE(waited.try_lock_for(150ms));
@@ -112,11 +112,11 @@ TEST_P(cancellation_test, a_timeout_leaves_no_claim) {
 }
 
 TEST_P(cancellation_test, endless_timeouts_do_not_overflow) {
-    auto const client = connect();
+    auto client = connect();
     mutex waited{client, "q"};
     auto waiter =
         elsewhere([&] { return waited.try_acquire_for(std::chrono::hours::max()).has_value(); });
-    EXPECT_TRUE(waits(holders_, "q", 1));
+    EXPECT_TRUE(waits_seen_by(holders_, client, "q", 1));
     EXPECT_EQ(hold_.release(), release_outcome::released);
     EXPECT_TRUE(waiter.get());
 }
@@ -130,7 +130,10 @@ TEST_P(cancellation_test, close_wakes_all_waiters) {
     auto timed =
         elsewhere([&] { return failure_of([&] { return waited.try_acquire_for(patience); }); });
     EXPECT_TRUE(eventually([&] { return client.metrics().at("acquires") == 3; }));
-    EXPECT_TRUE(eventually([&] { return !listed(holders_, "q").waiters.empty(); }));
+    EXPECT_TRUE(eventually([&] {
+        auto& who = GetParam().can(ability::line) ? holders_ : client;
+        return !listed(who, "q").waiters.empty();
+    }));
     client.close();
     for (auto* const waiter : {&first, &second, &timed}) {
         ASSERT_TRUE(ready(*waiter, at_once));
@@ -158,14 +161,14 @@ TEST_P(cancellation_test, close_releases_what_is_held) {
 }
 
 TEST_P(cancellation_test, stops_and_grants_at_the_same_time_lose_nothing) {
-    auto const client = connect();
+    auto client = connect();
     mutex waited{client, "r"};
     mutex rival{holders_, "r"};
     for (int i = 0; i < 100; ++i) {
         auto blocking = rival.acquire();
         std::stop_source stop;
         auto waiter = elsewhere([&] { return waited.acquire(stop.get_token()).has_value(); });
-        EXPECT_TRUE(waits(holders_, "r", 1));
+        EXPECT_TRUE(waits_seen_by(holders_, client, "r", 1));
         auto releaser = elsewhere([&] { return blocking.release(); });
         stop.request_stop();
         EXPECT_EQ(releaser.get(), release_outcome::released);

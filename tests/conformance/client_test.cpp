@@ -9,7 +9,7 @@ namespace holdfast::conformance {
 namespace {
 
 class client_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(client_test);
+HOLDFAST_OVER_ALL_ROWS(client_test);
 
 TEST_P(client_test, pings) {
     auto client = connect();
@@ -103,6 +103,7 @@ TEST_P(client_test, refuses_a_negative_patience) {
 }
 
 TEST_P(client_test, label_is_listed_for_what_has_none_of_its_own) {
+    if (!can({ability::holder_details})) return;
     auto client = connect({.label = "billing"});
     mutex shared{client, "q"};
     auto const held = shared.acquire();
@@ -116,7 +117,7 @@ TEST_P(client_test, label_is_listed_for_what_has_none_of_its_own) {
 }
 
 TEST_P(client_test, patience_bounds_calls_without_a_deadline) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto client = connect({.patience = 500ms});
     mutex shared{client, "q"};
     EXPECT_TRUE(shared.try_acquire());

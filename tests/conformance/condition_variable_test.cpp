@@ -35,7 +35,7 @@ protected:
         });
     }
 };
-HOLDFAST_OVER_ALL_STORES(condition_variable_test);
+HOLDFAST_OVER_ROWS_WITH(condition_variable_test, ability::conditions);
 
 TEST_P(condition_variable_test, a_notice_of_another_client_ends_the_wait_with_the_mutex_held) {
     auto client = connect();
@@ -171,7 +171,7 @@ TEST_P(condition_variable_test, no_notice_is_lost_between_the_line_and_the_unloc
 
 // The store of the condition is silent, that of the mutex is not: the order shows.
 TEST_P(condition_variable_test, the_mutex_is_kept_until_the_waiter_stands_in_line) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto client = connect();
     auto const slow = connect({.patience = 60s});
     holdfast::client prompt{"memory:conditions-order"};
@@ -415,9 +415,9 @@ TEST_P(condition_variable_test, a_queue_between_clients_loses_nothing) {
 }
 
 TEST_P(condition_variable_test, a_notice_to_one_that_died_passes_on) {
-    if (!can_meet_processes()) return;
+    if (!can({ability::processes})) return;
     auto client = connect();
-    auto const dead = start_worker(with_lease(store().url(), "5s"));
+    auto const dead = start_worker(store().url_with("lease=5s"));
     dead->send("await-notice c other");
     ASSERT_TRUE(waits_at(client, "c", 1));
     auto next = one_wait(client);

@@ -1,5 +1,7 @@
 #include "conformance/context.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <ostream>
 #include <stdexcept>
 #include <utility>
@@ -10,9 +12,9 @@ namespace holdfast::conformance {
 
 namespace {
 
-std::vector<store_entry>& all() {
-    static std::vector<store_entry> it;
-    return it;
+std::vector<store_row>& all() {
+    static std::vector<store_row> known;
+    return known;
 }
 
 [[noreturn]] void unsupported(char const* what) {
@@ -21,11 +23,16 @@ std::vector<store_entry>& all() {
 
 }  // namespace
 
+std::string context::url_with(std::string_view option) const {
+    auto out = url();
+    out += out.find('?') == std::string::npos ? '?' : '&';
+    return out.append(option);
+}
+
 void context::silence() { unsupported("this store cannot fall silent"); }
 void context::restore() { unsupported("this store cannot fall silent"); }
 
 std::uint64_t context::kill_holder(std::string_view name, std::chrono::milliseconds lease) const {
-    if (!can().processes) unsupported("no other process can use this store");
     support::process holder{{HOLDFAST_TEST_WORKER, url()}};
     auto const answer =
         holder.ask("acquire " + std::string{name} + " lease=" + std::to_string(lease.count()));
@@ -35,12 +42,21 @@ std::uint64_t context::kill_holder(std::string_view name, std::chrono::milliseco
     return std::stoull(answer.substr(held.size()));
 }
 
-std::ostream& operator<<(std::ostream& out, store_entry const& entry) { return out << entry.name; }
-
-std::vector<store_entry> const& stores() { return all(); }
-
-registration::registration(std::string name, std::function<std::unique_ptr<context>()> make) {
-    all().push_back({std::move(name), std::move(make)});
+bool store_row::can_all(abilities const& what) const {
+    return std::ranges::all_of(what, [this](ability one) { return can(one); });
 }
+
+std::ostream& operator<<(std::ostream& out, store_row const& row) { return out << row.name; }
+
+std::vector<store_row> const& rows() { return all(); }
+
+std::vector<store_row> rows_with(abilities const& needs) {
+    std::vector<store_row> out;
+    std::ranges::copy_if(rows(), std::back_inserter(out),
+                         [&](store_row const& row) { return row.can_all(needs); });
+    return out;
+}
+
+registration::registration(store_row row) { all().push_back(std::move(row)); }
 
 }  // namespace holdfast::conformance

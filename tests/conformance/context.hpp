@@ -1,6 +1,8 @@
-// A context: one store, set up for one test, with its faults at hand.
+// A row: one store, reached in one way. Its context sets it up for one test, with its faults at hand.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -10,13 +12,9 @@
 
 #include <holdfast/holdfast.hpp>
 
-namespace holdfast::conformance {
+#include "conformance/ability.hpp"
 
-/// What a store can do, beyond what every store must.
-struct abilities {
-    bool processes{false};  ///< clients of several processes meet in it; `kill_holder` works
-    bool outage{false};     ///< it can fall silent; `silence` and `restore` work
-};
+namespace holdfast::conformance {
 
 /// A fresh store that no other test uses. What a store cannot do throws `errc::unsupported`.
 class context {
@@ -24,7 +22,8 @@ public:
     virtual ~context() = default;
 
     [[nodiscard]] virtual std::string url() const = 0;
-    [[nodiscard]] virtual abilities can() const = 0;
+    /// The URL with one more option, such as "lease=2s".
+    [[nodiscard]] std::string url_with(std::string_view option) const;
 
     /// From now on the store answers no request that would change something.
     virtual void silence();
@@ -35,24 +34,38 @@ public:
     virtual void begin_anew() = 0;
 
     /// Has another process hold `name` with a lease of `lease`, and kills it with SIGKILL. Returns
-    /// the token that it had.
+    /// the token that it had. For rows with `ability::processes`.
     std::uint64_t kill_holder(std::string_view name, std::chrono::milliseconds lease) const;
 };
 
-/// A store as a parameter of tests.
-struct store_entry {
-    std::string name;  ///< as the build calls it
-    std::function<std::unique_ptr<context>()> make;
+/// The lengths of a lease that a row takes; others are `errc::bad_option`.
+struct lease_bounds {
+    std::chrono::milliseconds shortest{20};
+    std::chrono::milliseconds longest{std::chrono::hours{24 * 365}};
 };
 
-std::ostream& operator<<(std::ostream& out, store_entry const& entry);
+/// A row as a parameter of tests. Known without starting anything.
+struct store_row {
+    std::string name;   ///< also that of its ctest entries
+    std::string store;  ///< as the build calls it
+    abilities lacks{};  ///< what it cannot do
+    lease_bounds leases{};
+    std::function<std::unique_ptr<context>()> make;
 
-/// All stores that have a context in this program.
-[[nodiscard]] std::vector<store_entry> const& stores();
+    [[nodiscard]] bool can(ability what) const { return !lacks.contains(what); }
+    [[nodiscard]] bool can_all(abilities const& what) const;
+};
 
-/// Each context's source has one of static storage duration.
+std::ostream& operator<<(std::ostream& out, store_row const& row);
+
+/// All rows that have a context in this program.
+[[nodiscard]] std::vector<store_row> const& rows();
+/// Those of them that have all of `needs`.
+[[nodiscard]] std::vector<store_row> rows_with(abilities const& needs);
+
+/// Each row has one of static storage duration, in the source of its context.
 struct registration {
-    registration(std::string name, std::function<std::unique_ptr<context>()> make);
+    explicit registration(store_row row);
 };
 
 }  // namespace holdfast::conformance

@@ -11,7 +11,7 @@ protected:
         return {.owner = owner, .detect_deadlock = detect};
     }
 };
-HOLDFAST_OVER_ALL_STORES(deadlock_test);
+HOLDFAST_OVER_ROWS_WITH(deadlock_test, ability::line);
 
 TEST_P(deadlock_test, the_youngest_claim_of_a_cycle_is_refused) {
     auto one = connect();

@@ -52,7 +52,7 @@ private:
 };
 
 class election_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(election_test);
+HOLDFAST_OVER_ROWS_WITH(election_test, ability::elections);
 
 TEST_P(election_test, the_winner_leads_until_its_lease_ends) {
     auto client = connect();
@@ -342,7 +342,7 @@ TEST_P(election_test, an_observer_may_end_its_own_subscription_and_may_throw) {
 }
 
 TEST_P(election_test, an_observer_hears_after_an_outage_what_it_missed) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto client = connect();
     auto const other = connect();
     ear all;
@@ -386,11 +386,11 @@ TEST_P(election_test, a_name_has_one_kind) {
 }
 
 TEST_P(election_test, a_leader_that_is_killed_is_followed) {
-    if (!can_meet_processes()) return;
+    if (!can({ability::processes})) return;
     auto client = connect();
     ear all;
     auto const kept = election(client, "q").observe(all.hearing());
-    auto const leader = start_worker(with_lease(store().url(), "2s"));
+    auto const leader = start_worker(store().url_with("lease=2s"));
     auto const answer = leader->ask("campaign q theirs");
     ASSERT_TRUE(answer.starts_with("held ")) << answer;
     auto const token = std::stoull(answer.substr(5));

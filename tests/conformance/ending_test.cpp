@@ -7,13 +7,13 @@ namespace holdfast::conformance {
 namespace {
 
 class ending_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(ending_test);
+HOLDFAST_OVER_ALL_ROWS(ending_test);
 
 TEST_P(ending_test, static_objects_end_in_peace_and_release) {
     support::process program{{HOLDFAST_TEST_STATIC_END, store().url()}};
     EXPECT_EQ(program.read().substr(0, 5), "held ");
     auto client = connect();
-    EXPECT_EQ(client.locks().size(), store().can().processes ? 2U : 0U);
+    EXPECT_EQ(client.locks().size(), GetParam().can(ability::processes) ? 2U : 0U);
     program.send("end");
     EXPECT_EQ(program.finish(), 0);
     EXPECT_TRUE(client.locks().empty());

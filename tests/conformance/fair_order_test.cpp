@@ -37,7 +37,7 @@ protected:
 
     std::vector<int> const arrival_{0, 1, 2, 3, 4, 5};
 };
-HOLDFAST_OVER_ALL_STORES(fair_order_test);
+HOLDFAST_OVER_ROWS_WITH(fair_order_test, ability::fair_order);
 
 TEST_P(fair_order_test, over_several_clients) {
     std::vector<client> clients;

@@ -41,8 +41,6 @@ class file_context final : public context {
 public:
     [[nodiscard]] std::string url() const override { return "file:" + path(); }
 
-    [[nodiscard]] abilities can() const override { return {.processes = true, .outage = true}; }
-
     void silence() override {
         client{url()}.ping();  // the file exists from here on
         intruder_ = std::make_unique<intruder>(path());
@@ -62,7 +60,8 @@ private:
     std::unique_ptr<intruder> intruder_;
 };
 
-registration const here{"file", [] { return std::make_unique<file_context>(); }};
+registration const here{
+    {.name = "file", .store = "file", .make = [] { return std::make_unique<file_context>(); }}};
 
 }  // namespace
 

@@ -43,9 +43,10 @@ protected:
 
     [[nodiscard]] static bool is_closed(std::error_code code) { return code == errc::closed; }
 };
-HOLDFAST_OVER_ALL_STORES(fork_test);
+HOLDFAST_OVER_ALL_ROWS(fork_test);
 
 TEST_P(fork_test, operations_of_the_child_throw_closed) {
+    if (!can({ability::semaphores})) return;
     auto client = connect();
     mutex shared{client, "q"};
     recursive_mutex nested{client, "r"};
@@ -104,6 +105,7 @@ TEST_P(fork_test, no_operation_of_the_child_waits_for_threads_of_the_parent) {
 }
 
 TEST_P(fork_test, destructors_of_the_child_do_nothing) {
+    if (!can({ability::semaphores, ability::elections})) return;
     auto other = connect();
     auto client = std::make_unique<holdfast::client>(connect());
     auto shared = std::make_unique<mutex>(*client, "q");
@@ -158,7 +160,7 @@ TEST_P(fork_test, the_child_may_make_a_client_of_its_own) {
 #else
     constexpr bool may_start_threads = true;
 #endif
-    if (!can_meet_processes() || !may_start_threads) return;
+    if (!can({ability::processes, ability::clients_in_forks}) || !may_start_threads) return;
     auto client = connect();
     mutex shared{client, "q"};
     auto held = shared.acquire();

@@ -11,7 +11,7 @@ namespace holdfast::conformance {
 namespace {
 
 class latch_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(latch_test);
+HOLDFAST_OVER_ROWS_WITH(latch_test, ability::latches);
 
 TEST_P(latch_test, counts_down_over_clients_and_opens_at_zero) {
     auto const one = connect();
@@ -359,7 +359,7 @@ TEST_P(latch_test, closing_the_client_ends_a_wait) {
 }
 
 TEST_P(latch_test, a_silent_store_is_an_error_and_a_wait_outlasts_it) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto const brief = connect({.patience = 200ms});
     auto const patient = connect({.patience = 30s});
     latch it{brief, "q", 2};
@@ -377,7 +377,7 @@ TEST_P(latch_test, a_silent_store_is_an_error_and_a_wait_outlasts_it) {
 }
 
 TEST_P(latch_test, outlives_the_process_that_counted) {
-    if (!can_meet_processes()) return;
+    if (!can({ability::processes})) return;
     auto const client = connect();
     auto const worker = start_worker(store().url());
     EXPECT_EQ(worker->ask("count-down q 2"), "counted");

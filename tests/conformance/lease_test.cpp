@@ -14,7 +14,7 @@ static_assert(!std::is_copy_constructible_v<lease>);
 static_assert(std::is_nothrow_destructible_v<lease>);
 
 class lease_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(lease_test);
+HOLDFAST_OVER_ALL_ROWS(lease_test);
 
 void expect_empty(lease& it) {
     EXPECT_EQ(it.token(), 0U);

@@ -10,7 +10,6 @@ namespace {
 class memory_context final : public context {
 public:
     [[nodiscard]] std::string url() const override { return "memory:test-" + number_; }
-    [[nodiscard]] abilities can() const override { return {}; }
     void begin_anew() override {}  // it ended with its last client
 
 private:
@@ -22,7 +21,10 @@ private:
     std::string const number_{next()};
 };
 
-registration const here{"memory", [] { return std::make_unique<memory_context>(); }};
+registration const here{{.name = "memory",
+                         .store = "memory",
+                         .lacks = {ability::processes, ability::silence},
+                         .make = [] { return std::make_unique<memory_context>(); }}};
 
 }  // namespace
 

@@ -8,7 +8,7 @@ namespace holdfast::conformance {
 namespace {
 
 class mutex_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(mutex_test);
+HOLDFAST_OVER_ALL_ROWS(mutex_test);
 
 TEST_P(mutex_test, locks_and_unlocks) {
     auto client = connect();

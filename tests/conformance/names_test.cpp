@@ -101,13 +101,18 @@ std::vector<std::string> illegal_names() {
 }
 
 class names_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(names_test);
+HOLDFAST_OVER_ALL_ROWS(names_test);
 
 TEST_P(names_test, all_legal_ones_are_different_locks) {
     auto ours = connect();
     auto theirs = connect();
     std::vector<lease> held;
-    for (auto const& name : legal_names()) {
+    auto expected = legal_names();
+    if (!can({ability::any_name}))
+        std::erase_if(expected, [](std::string const& name) {
+            return name.find_first_of("{}") != std::string::npos;
+        });
+    for (auto const& name : expected) {
         mutex mine{ours, name};
         auto got = mine.try_acquire();
         ASSERT_TRUE(got) << name << " is taken for another name";
@@ -119,7 +124,6 @@ TEST_P(names_test, all_legal_ones_are_different_locks) {
     std::multiset<std::string> listed_names;
     for (auto const& info : theirs.locks())
         listed_names.insert(info.name);
-    auto const expected = legal_names();
     EXPECT_EQ(listed_names, (std::multiset<std::string>{expected.begin(), expected.end()}));
     for (auto& it : held)
         EXPECT_EQ(it.release(), release_outcome::released) << it.name();

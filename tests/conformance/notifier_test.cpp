@@ -12,7 +12,7 @@ namespace holdfast::conformance {
 namespace {
 
 class notifier_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(notifier_test);
+HOLDFAST_OVER_ALL_ROWS(notifier_test);
 
 using callback = std::stop_callback<std::function<void()>>;
 

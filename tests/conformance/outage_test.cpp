@@ -14,10 +14,10 @@ namespace holdfast::conformance {
 namespace {
 
 class outage_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(outage_test);
+HOLDFAST_OVER_ALL_ROWS(outage_test);
 
 TEST_P(outage_test, a_hold_goes_into_doubt_and_is_lost_before_the_store_frees_it) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto const client = connect();
     auto const other = connect();
     auto held = mutex{client, "q", {.lease = 6s}}.acquire();
@@ -40,7 +40,7 @@ TEST_P(outage_test, a_hold_goes_into_doubt_and_is_lost_before_the_store_frees_it
 }
 
 TEST_P(outage_test, a_hold_that_was_in_doubt_is_held_again) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto client = connect();
     auto const held = mutex{client, "q", {.lease = 6s}}.acquire();
     store().silence();
@@ -54,7 +54,7 @@ TEST_P(outage_test, a_hold_that_was_in_doubt_is_held_again) {
 }
 
 TEST_P(outage_test, silence_is_not_busy) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto const client = connect();
     mutex shared{client, "q"};
     shared.lock();
@@ -73,13 +73,13 @@ TEST_P(outage_test, silence_is_not_busy) {
 }
 
 TEST_P(outage_test, a_wait_that_heard_busy_before_ends_busy) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto holder = connect();
-    auto const client = connect();
+    auto client = connect();
     auto const held = mutex{holder, "q"}.acquire();
     mutex waited{client, "q"};
     auto waiter = elsewhere([&] { return waited.try_acquire_for(2s).has_value(); });
-    EXPECT_TRUE(waits(holder, "q", 1));
+    EXPECT_TRUE(waits_seen_by(holder, client, "q", 1));
     store().silence();
     EXPECT_FALSE(waiter.get());
     store().restore();
@@ -88,7 +88,7 @@ TEST_P(outage_test, a_wait_that_heard_busy_before_ends_busy) {
 
 // Its first call has to connect, or to open a file and make its tables.
 TEST_P(outage_test, the_first_call_of_a_client_keeps_its_deadline) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto watcher = connect();
     store().silence();
     auto const fresh = connect();
@@ -107,7 +107,7 @@ TEST_P(outage_test, the_first_call_of_a_client_keeps_its_deadline) {
 }
 
 TEST_P(outage_test, a_given_up_acquire_takes_nothing) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto watcher = connect();
     auto const client = connect();
     mutex shared{client, "q"};
@@ -121,7 +121,7 @@ TEST_P(outage_test, a_given_up_acquire_takes_nothing) {
 }
 
 TEST_P(outage_test, a_stop_ends_a_wait_for_a_silent_store) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto const client = connect();
     mutex shared{client, "q"};
     EXPECT_TRUE(shared.try_acquire());
@@ -137,7 +137,7 @@ TEST_P(outage_test, a_stop_ends_a_wait_for_a_silent_store) {
 }
 
 TEST_P(outage_test, destructors_and_unlock_do_not_wait_for_the_store) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto watcher = connect();
     auto const client = connect();
     mutex shared{client, "q", {.lease = 3s}};
@@ -154,7 +154,7 @@ TEST_P(outage_test, destructors_and_unlock_do_not_wait_for_the_store) {
 }
 
 TEST_P(outage_test, release_says_that_it_does_not_know) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto const client = connect({.patience = 500ms});
     auto held = mutex{client, "q"}.acquire();
     store().silence();
@@ -167,7 +167,7 @@ TEST_P(outage_test, release_says_that_it_does_not_know) {
 }
 
 TEST_P(outage_test, a_release_that_waits_delays_no_other) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto const client = connect({.patience = 5s});
     auto held = mutex{client, "q", {.lease = 60s}}.acquire();
     store().silence();
@@ -185,7 +185,7 @@ TEST_P(outage_test, a_release_that_waits_delays_no_other) {
 }
 
 TEST_P(outage_test, close_is_bounded_by_patience) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     auto client = connect({.patience = 500ms});
     auto const held = mutex{client, "q", {.lease = 60s}}.acquire();
     store().silence();
@@ -197,7 +197,7 @@ TEST_P(outage_test, close_is_bounded_by_patience) {
 }
 
 TEST_P(outage_test, everything_may_be_destroyed_while_the_store_is_gone) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence})) return;
     stopwatch since;
     {
         auto const client = connect({.patience = 500ms});
@@ -213,7 +213,7 @@ TEST_P(outage_test, everything_may_be_destroyed_while_the_store_is_gone) {
 }
 
 TEST_P(outage_test, the_death_of_a_holder_frees_its_name) {
-    if (!can_meet_processes()) return;
+    if (!can({ability::processes})) return;
     auto const client = connect();
     stopwatch const since;
     auto const before = store().kill_holder("q", 20s);
@@ -223,7 +223,7 @@ TEST_P(outage_test, the_death_of_a_holder_frees_its_name) {
 }
 
 TEST_P(outage_test, a_waiter_whose_mutex_was_lost_before_it_stood_in_line_looks_for_itself) {
-    if (!can_fall_silent()) return;
+    if (!can({ability::silence, ability::conditions})) return;
     auto client = connect();
     client.ping();
     holdfast::client elsewhere_kept{"memory:conditions-lost-mutex"};

@@ -9,7 +9,7 @@ namespace holdfast::conformance {
 namespace {
 
 class recursive_mutex_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(recursive_mutex_test);
+HOLDFAST_OVER_ALL_ROWS(recursive_mutex_test);
 
 TEST_P(recursive_mutex_test, counts_per_thread) {
     auto client = connect();
@@ -85,6 +85,7 @@ TEST_P(recursive_mutex_test, begins_anew_after_the_loss_of_a_plain_hold) {
 }
 
 TEST_P(recursive_mutex_test, nests_without_a_round_trip) {
+    if (!can({ability::joint_owners})) return;
     auto client = connect();
     recursive_mutex shared{client, "q"};
     recursive_mutex owned{client, "r", {.owner = "job"}};
@@ -122,6 +123,7 @@ TEST_P(recursive_mutex_test, leases_nest_and_end_with_the_last) {
 }
 
 TEST_P(recursive_mutex_test, counts_per_owner_across_threads) {
+    if (!can({ability::joint_owners})) return;
     auto client = connect();
     recursive_mutex shared{client, "q", {.owner = "job 7"}};
     recursive_mutex stranger{client, "q", {.owner = "job 8"}};
@@ -140,6 +142,7 @@ TEST_P(recursive_mutex_test, counts_per_owner_across_threads) {
 }
 
 TEST_P(recursive_mutex_test, of_one_owner_is_one_hold_across_clients) {
+    if (!can({ability::joint_owners})) return;
     auto ours = connect();
     auto const theirs = connect();
     auto const others = connect();
@@ -166,6 +169,7 @@ TEST_P(recursive_mutex_test, of_one_owner_is_one_hold_across_clients) {
 
 // Both waited behind a stranger: when the owner's turn comes, it comes for both.
 TEST_P(recursive_mutex_test, lets_all_waiters_of_one_owner_in_together) {
+    if (!can({ability::joint_owners, ability::line})) return;
     auto ours = connect();
     auto const theirs = connect();
     lock_options const same{.owner = "job 7"};

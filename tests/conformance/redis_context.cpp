@@ -1,4 +1,4 @@
-// redis:, rediss: and redis+unix: a private server, shared by the tests of one process and emptied
+// redis:, rediss:, redis+unix: and ?layout=plain: a private server, shared by the tests of one process and emptied
 // for each.
 #include <cstdlib>
 #include <stdexcept>
@@ -26,7 +26,6 @@ public:
     ~redis_context() override { server_.resume(); }
 
     [[nodiscard]] std::string url() const override { return server_.url(); }
-    [[nodiscard]] abilities can() const override { return {.processes = true, .outage = true}; }
 
     void silence() override { server_.stop(); }
     void restore() override { server_.resume(); }
@@ -51,9 +50,29 @@ public:
     [[nodiscard]] std::string url() const override { return "redis+unix:" + server_.socket_path(); }
 };
 
-registration const plain{"redis", [] { return std::make_unique<redis_context>(server_of(false)); }};
-registration const secure{"rediss", [] { return std::make_unique<rediss_context>(); }};
-registration const local{"redis_unix", [] { return std::make_unique<socket_context>(); }};
+/// One string key per lock, as other clients have it: exclusive locks, and whoever waits asks again.
+class plain_layout_context final : public redis_context {
+public:
+    plain_layout_context() : redis_context{server_of(false)} {}
+    [[nodiscard]] std::string url() const override { return server_.url() + "?layout=plain"; }
+};
+
+registration const native{{.name = "redis", .store = "redis", .make = [] {
+                               return std::make_unique<redis_context>(server_of(false));
+                           }}};
+registration const secure{{.name = "rediss", .store = "redis", .make = [] {
+                               return std::make_unique<rediss_context>();
+                           }}};
+registration const local{{.name = "redis_unix", .store = "redis", .make = [] {
+                              return std::make_unique<socket_context>();
+                          }}};
+registration const plain{
+    {.name = "redis_plain",
+     .store = "redis",
+     .lacks = {ability::line, ability::holder_details, ability::any_name, ability::fair_order,
+               ability::shared_holds, ability::joint_owners, ability::semaphores, ability::latches,
+               ability::barriers, ability::conditions, ability::elections},
+     .make = [] { return std::make_unique<plain_layout_context>(); }}};
 
 }  // namespace
 

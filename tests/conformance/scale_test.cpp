@@ -22,9 +22,10 @@ protected:
         return out;
     }
 };
-HOLDFAST_OVER_ALL_STORES(scale_test);
+HOLDFAST_OVER_ALL_ROWS(scale_test);
 
 TEST_P(scale_test, a_thousand_waiters_of_a_fair_lock_are_served_in_order_of_arrival) {
+    if (!can({ability::fair_order, ability::line})) return;
     constexpr std::size_t waiters = 1'000;
     auto clients = connect_all();
     auto held = mutex(clients[0], "q", {.order = ordering::fair}).acquire();
@@ -71,6 +72,7 @@ TEST_P(scale_test, a_hold_outlives_the_release_of_many_others) {
 }
 
 TEST_P(scale_test, two_hundred_readers_go_in_together) {
+    if (!can({ability::shared_holds, ability::line})) return;
     constexpr std::size_t readers = 200;
     auto clients = connect_all();
     auto writer = shared_mutex(clients[0], "q").acquire();
@@ -95,6 +97,7 @@ TEST_P(scale_test, two_hundred_readers_go_in_together) {
 }
 
 TEST_P(scale_test, a_hundred_waiters_of_a_condition_are_told_at_once) {
+    if (!can({ability::conditions})) return;
     constexpr std::size_t waiters = 100;
     auto clients = connect_all();
     bool opened = false;
@@ -119,6 +122,7 @@ TEST_P(scale_test, a_hundred_waiters_of_a_condition_are_told_at_once) {
 }
 
 TEST_P(scale_test, five_hundred_wait_for_one_latch) {
+    if (!can({ability::latches})) return;
     constexpr std::size_t waiters = 500;
     auto clients = connect_all();
     std::latch done{waiters};

@@ -10,7 +10,7 @@ namespace holdfast::conformance {
 namespace {
 
 class semaphore_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(semaphore_test);
+HOLDFAST_OVER_ROWS_WITH(semaphore_test, ability::semaphores);
 
 TEST_P(semaphore_test, permits_run_out_and_come_back) {
     auto const one = connect();

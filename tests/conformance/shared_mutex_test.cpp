@@ -13,7 +13,7 @@ namespace holdfast::conformance {
 namespace {
 
 class shared_mutex_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(shared_mutex_test);
+HOLDFAST_OVER_ROWS_WITH(shared_mutex_test, ability::shared_holds);
 
 TEST_P(shared_mutex_test, readers_hold_together_and_exclude_writers) {
     auto const one = connect();
@@ -164,7 +164,7 @@ TEST_P(shared_mutex_test, a_stop_ends_the_wait_of_a_reader) {
 }
 
 TEST_P(shared_mutex_test, a_dead_reader_delays_a_writer_by_no_more_than_its_lease) {
-    if (!can_meet_processes()) return;
+    if (!can({ability::processes})) return;
     auto const client = connect();
     (void)store().kill_holder("q", 2s);
     EXPECT_TRUE(shared_mutex(client, "q").try_acquire_for(10s));

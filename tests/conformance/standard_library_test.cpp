@@ -28,7 +28,7 @@ void guards(client& with) {
 }
 
 class standard_library_test : public store_test {};
-HOLDFAST_OVER_ALL_STORES(standard_library_test);
+HOLDFAST_OVER_ALL_ROWS(standard_library_test);
 
 TEST_P(standard_library_test, lock_guard) {
     auto client = connect();

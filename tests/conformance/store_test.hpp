@@ -1,18 +1,21 @@
-// The fixture of all suites: a fresh store of each kind for every test.
+// The fixture of all suites: a fresh store of each row for every test.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <holdfast/holdfast.hpp>
 
 #include "conformance/context.hpp"
+#include "conformance/probe.hpp"
 #include "support/eventually.hpp"
 #include "support/failure.hpp"
 
@@ -37,7 +40,7 @@ using support::stopwatch;
 using support::throughout;
 using support::words_of;
 
-class store_test : public testing::TestWithParam<store_entry> {
+class store_test : public testing::TestWithParam<store_row> {
 protected:
     [[nodiscard]] context& store() const { return *context_; }
 
@@ -45,19 +48,29 @@ protected:
         return client{store().url(), std::move(options)};
     }
 
-    /// For a row that needs an outage: false, after asserting that the store has none to offer.
-    [[nodiscard]] bool can_fall_silent() const {
-        if (store().can().outage) return true;
-        EXPECT_EQ(failure_of([&] { store().silence(); }), errc::unsupported);
-        return false;
+    /// Whether the row can do all of `needs`. Asserts that it refuses what it cannot, so that a test
+    /// that ends here has proved something.
+    [[nodiscard]] bool can(abilities const& needs) const {
+        for (auto const which : needs)
+            if (!GetParam().can(which)) expect_refused(which, store());
+        return GetParam().can_all(needs);
     }
 
-    /// For a row that needs other processes, in the same way.
-    [[nodiscard]] bool can_meet_processes() const {
-        if (store().can().processes) return true;
-        EXPECT_EQ(failure_of([&] { store().kill_holder("name", 2s); }), errc::unsupported);
-        return false;
+    /// The orders that the row has; refusal of the other is asserted.
+    [[nodiscard]] std::vector<ordering> orders() const {
+        if (can({ability::fair_order})) return {ordering::barging, ordering::fair};
+        return {ordering::barging};
     }
+
+    /// A lease of `wanted`, or the shortest that the row takes.
+    [[nodiscard]] milliseconds lease_of(milliseconds wanted) const {
+        return std::max(wanted, GetParam().leases.shortest);
+    }
+
+    /// `how_many` of the client `waiting` wait for `name`. Where the store keeps a line `other` sees
+    /// them there; where it does not, only their own client knows.
+    [[nodiscard]] bool waits_seen_by(client& other, client& waiting, std::string_view name,
+                                     std::size_t how_many) const;
 
 private:
     std::unique_ptr<context> context_{GetParam().make()};
@@ -72,6 +85,11 @@ private:
 
 [[nodiscard]] inline bool waits(client& from, std::string_view name, std::size_t how_many) {
     return eventually([&] { return listed(from, name).waiters.size() == how_many; });
+}
+
+inline bool store_test::waits_seen_by(client& other, client& waiting, std::string_view name,
+                                      std::size_t how_many) const {
+    return waits(GetParam().can(ability::line) ? other : waiting, name, how_many);
 }
 
 /// Nobody holds or waits for anything: also what was given back in the background.
@@ -90,12 +108,14 @@ template <class Future>
     return it.wait_for(bound) == std::future_status::ready;
 }
 
-[[nodiscard]] inline std::string store_name(testing::TestParamInfo<store_entry> const& info) {
+[[nodiscard]] inline std::string row_name(testing::TestParamInfo<store_row> const& info) {
     return info.param.name;
 }
 
 }  // namespace holdfast::conformance
 
-/// Runs a suite over every store.
-#define HOLDFAST_OVER_ALL_STORES(suite) \
-    INSTANTIATE_TEST_SUITE_P(stores, suite, testing::ValuesIn(stores()), store_name)
+/// Runs a suite over every row that has all of the abilities behind its name; without any, over every
+/// row. The roster has the same needs, and abilities_test asserts what the other rows refuse.
+#define HOLDFAST_OVER_ROWS_WITH(suite, ...) \
+    INSTANTIATE_TEST_SUITE_P(stores, suite, testing::ValuesIn(rows_with({__VA_ARGS__})), row_name)
+#define HOLDFAST_OVER_ALL_ROWS(suite) HOLDFAST_OVER_ROWS_WITH(suite, )

@@ -5,6 +5,7 @@ set -euo pipefail
 SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CONSUMER=$SOURCE/tests/package/consumer
 JOBS=$(nproc)
+BUILD=${HOLDFAST_PACKAGE_BUILD:-dev} # the preset whose build is installed
 VERSION=${HOLDFAST_EXPECTED_VERSION:?is set by ctest}
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/holdfast-package.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT

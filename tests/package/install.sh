@@ -5,7 +5,7 @@ source "$(dirname "$0")/common.sh"
 PREFIX=$1
 
 rm -rf "$PREFIX"
-make -C "$SOURCE" --no-print-directory install PREFIX="$PREFIX" >"$WORK/log" 2>&1 || {
+make -C "$SOURCE" --no-print-directory install BUILD="$BUILD" PREFIX="$PREFIX" >"$WORK/log" 2>&1 || {
     cat "$WORK/log"
     fail "make install"
 }
@@ -25,7 +25,7 @@ search_paths() { # root of an installation, or of a build tree, which has the sa
     readelf -d "$1/bin/holdfast" "$1"/lib/*.so "$1"/lib/holdfast/stores/*.so | grep -E 'R(UN)?PATH'
 }
 if search_paths "$PREFIX" | grep -v '\[\$ORIGIN/'; then fail "a search path leads out of the installation"; fi
-for root in "$PREFIX" "$SOURCE/build/release"; do
+for root in "$PREFIX" "$SOURCE/build/$BUILD"; do
     # The empty element is the current directory, where anybody may have put a library.
     if search_paths "$root" | grep -E '\[:|::|:\]'; then fail "a search path of $root has an empty element"; fi
 done

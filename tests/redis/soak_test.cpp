@@ -1,10 +1,11 @@
-// All that can go wrong, at random, for a while. HOLDFAST_SOAK_SECONDS tells how long, 60 unless
+// All that can go wrong, at random, for a while. HOLDFAST_SOAK_SECONDS tells how long, a large count unless
 // given; HOLDFAST_SEED repeats the choices of a run.
 #include <array>
 #include <memory>
 
 #include "redis/fixture.hpp"
 #include "redis/proxy.hpp"
+#include "support/counts.hpp"
 
 namespace holdfast::redis_faults {
 namespace {
@@ -14,7 +15,7 @@ constexpr auto long_lease = 20s;
 
 std::chrono::seconds duration() {
     auto const* const given = std::getenv("HOLDFAST_SOAK_SECONDS");
-    return std::chrono::seconds{given != nullptr ? std::stoi(given) : 60};
+    return std::chrono::seconds{given != nullptr ? std::stoi(given) : support::large_count(200)};
 }
 
 class soak_test : public ::testing::Test {

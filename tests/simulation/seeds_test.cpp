@@ -7,19 +7,20 @@
 
 #include "base/text.hpp"
 #include "simulation/run.hpp"
+#include "support/counts.hpp"
 
 namespace holdfast::simulation {
 namespace {
 
-constexpr std::uint64_t usual_seeds = 2'400;
 constexpr std::uint64_t parts = 8;  // cases, so that several processes can share them
 
 std::uint64_t seeds() {
     char const* const asked = std::getenv("HOLDFAST_SEEDS");
-    if (asked == nullptr) return usual_seeds;
+    auto const usual = support::large_count(std::uint64_t{48'000});
+    if (asked == nullptr) return usual;
     auto const count = base::parse_number(asked);
     EXPECT_TRUE(count && *count > 0) << "HOLDFAST_SEEDS=" << asked << " is not a number of seeds";
-    return count.value_or(usual_seeds);
+    return count.value_or(usual);
 }
 
 class seeds_test : public ::testing::TestWithParam<std::uint64_t> {};
