@@ -1,7 +1,7 @@
 #!/bin/bash
 # holdfast inside another project by add_subdirectory, as a static library with its stores linked in: memory and
 # file, and none that its user does not need. Nothing is precompiled, and assertions are off: a forgotten #include shows
-# here, and so does what is used in assertions only.
+# here.
 source "$(dirname "$0")/common.sh"
 
 JOBS=1 # other tests run beside it
