@@ -171,7 +171,8 @@ task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n, timeout_opt
     return start_on(
         from->client(), from->line(n), timeout,
         [client = from->client()](std::shared_ptr<core::grant> grant) {
-            return lease{std::make_shared<single_hold>(client, std::move(grant))};
+            return detail::access::make_lease(
+                std::make_shared<single_hold>(client, std::move(grant)));
         },
         std::move(then));
 }
@@ -210,7 +211,8 @@ task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_optio
 task_ptr start_wait(condition_ptr const& on, lock_handle_ptr const& mutex, lease held,
                     lease_handler then) {
     on->client->require_usable();
-    auto* const single = held.shared_state() ? held.shared_state()->single() : nullptr;
+    auto* const single =
+        detail::access::state(held) ? detail::access::state(held)->single() : nullptr;
     if (single == nullptr || &single->client() != on->client.get() ||
         mutex->client() != on->client || single->name() != mutex->name() || !held.held())
         base::raise(errc::not_owner,
@@ -282,9 +284,9 @@ task_ptr start_arrive(barrier_ptr const& at, timeout_option timeout, number_hand
 }
 
 void start_release(lease held, std::function<void(std::exception_ptr, release_outcome)> then) {
-    if (held.shared_state() == nullptr)
+    if (detail::access::state(held) == nullptr)
         base::raise(errc::bad_option, "an empty lease cannot be released");
-    auto const hold = held.shared_state();
+    auto const hold = detail::access::state(held);
     hold->client().require_usable();
     hold->start_release(hold,
                         [then = std::move(then)](release_outcome how) { then(nullptr, how); });

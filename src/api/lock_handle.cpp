@@ -206,7 +206,8 @@ core::verdict lock_handle::acquire(lease& into, bool wait, nanoseconds timeout,
 }
 
 lease lock_handle::as_nested_lease(std::shared_ptr<core::grant> grant) {
-    return lease{std::make_shared<single_hold>(client_, std::move(grant), site_)};
+    return detail::access::make_lease(
+        std::make_shared<single_hold>(client_, std::move(grant), site_));
 }
 
 void lock_handle::require_no_thread() const {
@@ -219,13 +220,14 @@ void lock_handle::require_no_thread() const {
 
 lease lock_handle::as_lease(std::shared_ptr<core::grant> grant) {
     if (recursive_) remember(grant);
-    return lease{
-        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? site_ : nullptr)};
+    return detail::access::make_lease(
+        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? site_ : nullptr));
 }
 
 void lock_handle::downgrade(lease& held) {
     client_->require_usable();
-    auto* const state = held.shared_state() ? held.shared_state()->single() : nullptr;
+    auto* const state =
+        detail::access::state(held) ? detail::access::state(held)->single() : nullptr;
     if (state == nullptr || &state->client() != client_.get() || held.name() != name())
         base::raise(errc::not_owner, "this lease does not hold '" + name() + "' of this client");
     auto const request = client_->loop().weaken(state->grant(), line_->on);

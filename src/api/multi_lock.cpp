@@ -29,7 +29,7 @@ wanted_locks::wanted_locks(handle_span handles) {
     for (auto const& it : handles) {
         parts_.push_back({it});
         if (auto grant = it->enter_again())
-            parts_.back().held = it->as_nested_lease(std::move(grant)).shared_state();
+            parts_.back().held = access::state(it->as_nested_lease(std::move(grant)));
     }
 }
 
@@ -47,11 +47,11 @@ std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::gr
     std::size_t next = 0;
     for (auto& it : parts_) {
         if (it.held == nullptr)
-            it.held = it.handle->as_lease(std::move(grants[next++])).shared_state();
+            it.held = access::state(it.handle->as_lease(std::move(grants[next++])));
         holds.push_back(std::move(it.held));
     }
-    if (holds.size() == 1) return lease{std::move(holds.front())};
-    return lease{std::make_shared<group_hold>(std::move(holds))};
+    if (holds.size() == 1) return detail::access::make_lease(std::move(holds.front()));
+    return detail::access::make_lease(std::make_shared<group_hold>(std::move(holds)));
 }
 
 std::optional<lease> lock_all(handle_span handles, std::chrono::nanoseconds timeout,
