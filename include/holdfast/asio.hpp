@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/asio_start.hpp>
 #include <holdfast/detail/async.hpp>
 #include <holdfast/detail/timeout.hpp>
@@ -33,7 +34,7 @@ inline namespace v1 {
 template <class CompletionToken>
 auto async_acquire(basic_mutex& mutex, CompletionToken&& token) {
     return detail::initiate_lease(
-        token, [lock = mutex.shared_handle()](detail::lease_handler then) {
+        token, [lock = detail::access::handle(mutex)](detail::lease_handler then) {
             return detail::start_acquire(lock, std::nullopt, std::move(then));
         });
 }
@@ -44,7 +45,7 @@ template <class Rep, class Period, class CompletionToken>
 auto async_try_acquire_for(basic_mutex& mutex, std::chrono::duration<Rep, Period> const& timeout,
                            CompletionToken&& token) {
     return detail::initiate_try(token,
-                                [lock = mutex.shared_handle(),
+                                [lock = detail::access::handle(mutex),
                                  limit = detail::to_timeout(timeout)](detail::lease_handler then) {
                                     return detail::start_acquire(lock, limit, std::move(then));
                                 });
@@ -53,9 +54,10 @@ auto async_try_acquire_for(basic_mutex& mutex, std::chrono::duration<Rep, Period
 /// The shared side. Completes with `void(std::exception_ptr, lease)`.
 template <class CompletionToken>
 auto async_acquire_shared(shared_mutex& mutex, CompletionToken&& token) {
-    return detail::initiate_lease(token, [lock = mutex.shared_side()](detail::lease_handler then) {
-        return detail::start_acquire(lock, std::nullopt, std::move(then));
-    });
+    return detail::initiate_lease(
+        token, [lock = detail::access::readers(mutex)](detail::lease_handler then) {
+            return detail::start_acquire(lock, std::nullopt, std::move(then));
+        });
 }
 
 /// The same for at most `timeout`. Completes with `void(std::exception_ptr, std::optional<lease>)`.
@@ -64,7 +66,7 @@ auto async_try_acquire_shared_for(shared_mutex& mutex,
                                   std::chrono::duration<Rep, Period> const& timeout,
                                   CompletionToken&& token) {
     return detail::initiate_try(token,
-                                [lock = mutex.shared_side(),
+                                [lock = detail::access::readers(mutex),
                                  limit = detail::to_timeout(timeout)](detail::lease_handler then) {
                                     return detail::start_acquire(lock, limit, std::move(then));
                                 });
@@ -73,9 +75,10 @@ auto async_try_acquire_shared_for(shared_mutex& mutex,
 /// n permits of a semaphore. Completes with `void(std::exception_ptr, lease)`.
 template <class CompletionToken>
 auto async_acquire(semaphore& from, std::uint32_t n, CompletionToken&& token) {
-    return detail::initiate_lease(token, [pool = from.pool(), n](detail::lease_handler then) {
-        return detail::start_acquire(pool, n, std::nullopt, std::move(then));
-    });
+    return detail::initiate_lease(
+        token, [pool = detail::access::pool(from), n](detail::lease_handler then) {
+            return detail::start_acquire(pool, n, std::nullopt, std::move(then));
+        });
 }
 
 /// One permit.
@@ -88,19 +91,20 @@ auto async_acquire(semaphore& from, CompletionToken&& token) {
 template <class Rep, class Period, class CompletionToken>
 auto async_try_acquire_for(semaphore& from, std::chrono::duration<Rep, Period> const& timeout,
                            std::uint32_t n, CompletionToken&& token) {
-    return detail::initiate_try(token, [pool = from.pool(), n, limit = detail::to_timeout(timeout)](
-                                           detail::lease_handler then) {
-        return detail::start_acquire(pool, n, limit, std::move(then));
-    });
+    return detail::initiate_try(token,
+                                [pool = detail::access::pool(from), n,
+                                 limit = detail::to_timeout(timeout)](detail::lease_handler then) {
+                                    return detail::start_acquire(pool, n, limit, std::move(then));
+                                });
 }
 
 /// Stands for election. Completes with `void(std::exception_ptr, lease)`.
 template <class CompletionToken>
 auto async_campaign(election& in, std::string value, CompletionToken&& token) {
-    return detail::initiate_lease(
-        token, [handle = in.shared_handle(), value = std::move(value)](detail::lease_handler then) {
-            return detail::start_campaign(handle, value, std::move(then));
-        });
+    return detail::initiate_lease(token, [handle = detail::access::handle(in),
+                                          value = std::move(value)](detail::lease_handler then) {
+        return detail::start_campaign(handle, value, std::move(then));
+    });
 }
 
 /// All of the locks or none; see `lock_all`. The locks come as `std::tie(a, b)`.
@@ -117,17 +121,17 @@ auto async_lock_all(std::tuple<Locks&...> locks, CompletionToken&& token) {
 /// Counts down by n. Completes with `void(std::exception_ptr)`.
 template <class CompletionToken>
 auto async_count_down(latch& of, std::uint32_t n, CompletionToken&& token) {
-    return detail::initiate_plain(token,
-                                  [handle = of.shared_handle(), n](detail::number_handler then) {
-                                      return detail::start_count_down(handle, n, std::move(then));
-                                  });
+    return detail::initiate_plain(
+        token, [handle = detail::access::handle(of), n](detail::number_handler then) {
+            return detail::start_count_down(handle, n, std::move(then));
+        });
 }
 
 /// Waits until nothing is left. Completes with `void(std::exception_ptr)`.
 template <class CompletionToken>
 auto async_wait(latch& for_it, CompletionToken&& token) {
     return detail::initiate_plain(
-        token, [handle = for_it.shared_handle()](detail::number_handler then) {
+        token, [handle = detail::access::handle(for_it)](detail::number_handler then) {
             return detail::start_wait(handle, std::nullopt, std::move(then));
         });
 }
@@ -138,7 +142,7 @@ auto async_wait_for(latch& for_it, std::chrono::duration<Rep, Period> const& tim
                     CompletionToken&& token) {
     return detail::initiate_number<bool>(
         token,
-        [handle = for_it.shared_handle(),
+        [handle = detail::access::handle(for_it),
          limit = detail::to_timeout(timeout)](detail::number_handler then) {
             return detail::start_wait(handle, limit, std::move(then));
         },
@@ -151,7 +155,7 @@ template <class CompletionToken>
 auto async_arrive_and_wait(barrier& at, CompletionToken&& token) {
     return detail::initiate_number<std::uint64_t>(
         token,
-        [handle = at.shared_handle()](detail::number_handler then) {
+        [handle = detail::access::handle(at)](detail::number_handler then) {
             return detail::start_arrive(handle, std::nullopt, std::move(then));
         },
         [](auto const& number) { return number.value_or(0); });
@@ -164,24 +168,25 @@ template <class CompletionToken>
 auto async_wait(condition_variable& on, basic_mutex& with, lease held, CompletionToken&& token) {
     // A shared pointer, since a completion token may copy what begins the operation.
     auto const kept = std::make_shared<lease>(std::move(held));
-    return detail::initiate_lease(token, [handle = on.shared_handle(), lock = with.shared_handle(),
-                                          kept](detail::lease_handler then) {
-        return detail::start_wait(handle, lock, std::move(*kept), std::move(then));
-    });
+    return detail::initiate_lease(
+        token, [handle = detail::access::handle(on), lock = detail::access::handle(with),
+                kept](detail::lease_handler then) {
+            return detail::start_wait(handle, lock, std::move(*kept), std::move(then));
+        });
 }
 
 /// Wakes one, or all. Complete with `void(std::exception_ptr)` when the store has done so.
 template <class CompletionToken>
 auto async_notify_one(condition_variable& on, CompletionToken&& token) {
-    return detail::initiate_plain(token,
-                                  [handle = on.shared_handle()](detail::number_handler then) {
-                                      return detail::start_notify(handle, 1, std::move(then));
-                                  });
+    return detail::initiate_plain(
+        token, [handle = detail::access::handle(on)](detail::number_handler then) {
+            return detail::start_notify(handle, 1, std::move(then));
+        });
 }
 template <class CompletionToken>
 auto async_notify_all(condition_variable& on, CompletionToken&& token) {
     return detail::initiate_plain(
-        token, [handle = on.shared_handle()](detail::number_handler then) {
+        token, [handle = detail::access::handle(on)](detail::number_handler then) {
             return detail::start_notify(handle, UINT32_MAX, std::move(then));
         });
 }

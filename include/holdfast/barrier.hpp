@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/timeout.hpp>
 #include <holdfast/export.hpp>
 
@@ -61,10 +62,10 @@ public:
 
     [[nodiscard]] std::string const& name() const noexcept;
 
-    /// Internal: for the asynchronous forms.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::barrier_handle> const& shared_handle() const noexcept;
 
-private:
     std::optional<std::uint64_t> arrive_within(std::chrono::nanoseconds timeout);
 
     std::shared_ptr<detail::barrier_handle> handle_;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/detail/access.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/info.hpp>
 #include <holdfast/options.hpp>
@@ -61,10 +62,10 @@ public:
     /// The store's URL without its password.
     [[nodiscard]] std::string url() const;
 
-    /// Internal: used by the synchronizers.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::session> const& shared_state() const noexcept;
 
-private:
     std::shared_ptr<detail::session> session_;
 };
 

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/timeout.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/mutex.hpp>
@@ -94,10 +95,10 @@ public:
 
     [[nodiscard]] std::string const& name() const noexcept;
 
-    /// Internal: for the asynchronous forms.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::condition_handle> const& shared_handle() const noexcept;
 
-private:
     bool wait_within(std::unique_lock<mutex>& lock, std::chrono::nanoseconds timeout,
                      std::function<bool()> const& pred);
     std::cv_status wait_within(std::unique_lock<mutex>& lock, std::chrono::nanoseconds timeout,

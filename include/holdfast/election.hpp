@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/access.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/options.hpp>
@@ -41,10 +42,10 @@ public:
     subscription& operator=(subscription const&) = delete;
     ~subscription();
 
-    /// Internal: made by `election::observe`.
+private:
+    friend struct detail::access;
     explicit subscription(std::unique_ptr<detail::election_watch> watch) noexcept;
 
-private:
     std::unique_ptr<detail::election_watch> watch_;
 };
 
@@ -81,10 +82,10 @@ public:
 
     [[nodiscard]] std::string const& name() const noexcept;
 
-    /// Internal: for the asynchronous forms.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::election_handle> const& shared_handle() const noexcept;
 
-private:
     std::shared_ptr<detail::election_handle> handle_;
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/timeout.hpp>
 #include <holdfast/export.hpp>
 
@@ -83,10 +84,10 @@ public:
 
     [[nodiscard]] std::string const& name() const noexcept;
 
-    /// Internal: for the asynchronous forms.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::latch_handle> const& shared_handle() const noexcept;
 
-private:
     bool wait_within(std::chrono::nanoseconds timeout, std::stop_token stop);
 
     std::shared_ptr<detail::latch_handle> handle_;

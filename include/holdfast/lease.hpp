@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include <holdfast/detail/access.hpp>
 #include <holdfast/export.hpp>
 
 namespace holdfast {
@@ -83,11 +84,11 @@ public:
     /// The name held; empty for an empty lease. For a hold over several names, the first.
     [[nodiscard]] std::string name() const;
 
-    /// Internal: made by the synchronizers.
+private:
+    friend struct detail::access;
     explicit lease(std::shared_ptr<detail::hold> hold) noexcept;
     [[nodiscard]] std::shared_ptr<detail::hold> const& shared_state() const noexcept;
 
-private:
     std::shared_ptr<detail::hold> hold_;
 };
 

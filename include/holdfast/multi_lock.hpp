@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <utility>
 
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/timeout.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/lease.hpp>
@@ -24,12 +25,12 @@ class shared_claim {
 public:
     explicit shared_claim(shared_mutex& of) noexcept : of_{of} {}
 
-    /// Internal.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::lock_handle> const& shared_handle() const noexcept {
-        return of_.shared_side();
+        return detail::access::readers(of_);
     }
 
-private:
     shared_mutex& of_;
 };
 
@@ -46,14 +47,14 @@ HOLDFAST_EXPORT std::optional<lease> lock_all(handle_span handles, std::chrono::
 
 template <class Lock>
 concept part_of_all = requires(Lock const& lock) {
-    { lock.shared_handle() } -> std::convertible_to<std::shared_ptr<lock_handle> const&>;
+    { access::handle(lock) } -> std::convertible_to<std::shared_ptr<lock_handle> const&>;
 };
 
 template <part_of_all... Locks>
 [[nodiscard]] std::array<std::shared_ptr<lock_handle>, sizeof...(Locks)> handles_of(
     Locks const&... locks) {
     static_assert(sizeof...(Locks) > 0, "lock_all needs at least one lock");
-    return {locks.shared_handle()...};
+    return {access::handle(locks)...};
 }
 
 }  // namespace detail

@@ -8,8 +8,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/timeout.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/lease.hpp>
@@ -91,7 +93,8 @@ public:
 
     [[nodiscard]] std::string const& name() const noexcept;
 
-    /// Internal: for the asynchronous and the combined forms.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::lock_handle> const& shared_handle() const noexcept;
 
 protected:

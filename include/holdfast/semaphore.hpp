@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/timeout.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/lease.hpp>
@@ -93,10 +94,10 @@ public:
 
     [[nodiscard]] std::string const& name() const noexcept;
 
-    /// Internal: for the asynchronous forms.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::permit_pool> const& pool() const noexcept;
 
-private:
     bool try_acquire_within(std::chrono::nanoseconds timeout, std::uint32_t n,
                             std::stop_token stop);
     std::optional<lease> try_acquire_lease_within(std::chrono::nanoseconds timeout, std::uint32_t n,

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <holdfast/client.hpp>
+#include <holdfast/detail/access.hpp>
 #include <holdfast/detail/timeout.hpp>
 #include <holdfast/export.hpp>
 #include <holdfast/lease.hpp>
@@ -75,10 +76,10 @@ public:
     /// token stays. Throws `not_owner` for a lease of something else, `lost` when the hold has ended.
     void downgrade(lease& held);
 
-    /// Internal: for the asynchronous and the combined forms.
+private:
+    friend struct detail::access;
     [[nodiscard]] std::shared_ptr<detail::lock_handle> const& shared_side() const noexcept;
 
-private:
     bool try_lock_shared_within(std::chrono::nanoseconds timeout);
     std::optional<lease> try_acquire_shared_within(std::chrono::nanoseconds timeout,
                                                    std::stop_token stop);

@@ -173,7 +173,8 @@ task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n, timeout_opt
     return start_on(
         from->client(), from->queue(n), timeout,
         [client = from->client()](std::shared_ptr<core::hold_state> grant) {
-            return lease{std::make_shared<single_hold>(client, std::move(grant))};
+            return detail::access::make_lease(
+                std::make_shared<single_hold>(client, std::move(grant)));
         },
         std::move(then));
 }
@@ -203,7 +204,7 @@ task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_optio
         [then = std::move(then), may_be_busy = timeout.has_value()](
             std::exception_ptr error, bool cancelled, state& progress) {
             auto got = progress.wanted->as_lease(std::move(progress.grants));
-            if (!got && !error && !cancelled && !may_be_busy) 
+            if (!got && !error && !cancelled && !may_be_busy)
                 error = std::make_exception_ptr(policy_ended("all locks").as_exception());
             then({error, cancelled, std::move(got)});
         });
@@ -212,7 +213,8 @@ task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_optio
 task_ptr start_wait(condition_ptr const& on, lock_handle_ptr const& mutex, lease held,
                     lease_handler then) {
     on->client->require_usable();
-    auto* const single = held.shared_state() ? held.shared_state()->single() : nullptr;
+    auto* const single =
+        detail::access::state(held) ? detail::access::state(held)->single() : nullptr;
     if (single == nullptr || &single->client() != on->client.get() ||
         mutex->client() != on->client || single->name() != mutex->name() || !held.held())
         base::raise(errc::not_owner,
@@ -285,9 +287,9 @@ task_ptr start_arrive(barrier_ptr const& at, timeout_option timeout, number_hand
 }
 
 void start_release(lease held, std::function<void(std::exception_ptr, release_outcome)> then) {
-    if (held.shared_state() == nullptr)
+    if (detail::access::state(held) == nullptr)
         base::raise(errc::bad_option, "an empty lease cannot be released");
-    auto const hold = held.shared_state();
+    auto const hold = detail::access::state(held);
     hold->client().require_usable();
     hold->start_release(hold,
                         [then = std::move(then)](release_outcome how) { then(nullptr, how); });

@@ -44,7 +44,8 @@ barrier_handle::~barrier_handle() {
 }  // namespace detail
 
 barrier::barrier(client const& client, std::string_view name, std::uint32_t parties)
-    : handle_{std::make_shared<detail::barrier_handle>(client.shared_state(), name, parties)} {}
+    : handle_{
+          std::make_shared<detail::barrier_handle>(detail::access::state(client), name, parties)} {}
 
 barrier::~barrier() = default;
 

@@ -127,7 +127,7 @@ void condition_handle::notify(std::uint32_t most) {
 }  // namespace detail
 
 condition_variable::condition_variable(client const& client, std::string_view name)
-    : handle_{std::make_shared<detail::condition_handle>(client.shared_state(), name)} {}
+    : handle_{std::make_shared<detail::condition_handle>(detail::access::state(client), name)} {}
 
 condition_variable::~condition_variable() = default;
 

@@ -50,7 +50,7 @@ lease election_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
     auto term = std::make_shared<single_hold>(client, std::move(grant));
     std::lock_guard const guard{mutex_};
     last_ = term;
-    return lease{std::move(term)};
+    return detail::access::make_lease(std::move(term));
 }
 
 std::shared_ptr<hold> election_handle::last_term() const {
@@ -140,7 +140,7 @@ subscription::subscription(std::unique_ptr<detail::election_watch> watch) noexce
     : watch_{std::move(watch)} {}
 
 election::election(client const& client, std::string_view name, lock_options options)
-    : handle_{std::make_shared<detail::election_handle>(client.shared_state(), name,
+    : handle_{std::make_shared<detail::election_handle>(detail::access::state(client), name,
                                                         std::move(options))} {}
 
 election::~election() = default;
@@ -167,8 +167,8 @@ std::optional<leader_info> election::leader() {
 subscription election::observe(observer hear) {
     handle_->client->require_usable();
     if (!hear) base::raise(errc::bad_option, "an observer must be callable");
-    return subscription{
-        std::make_unique<detail::election_watch>(handle_->client, handle_->name, std::move(hear))};
+    return detail::access::subscribe(
+        std::make_unique<detail::election_watch>(handle_->client, handle_->name, std::move(hear)));
 }
 
 release_outcome election::resign() {

@@ -33,10 +33,11 @@ void latch_handle::set_count(std::uint32_t count) {
 }  // namespace detail
 
 latch::latch(client const& client, std::string_view name, std::uint32_t count)
-    : handle_{std::make_shared<detail::latch_handle>(client.shared_state(), name, count)} {}
+    : handle_{std::make_shared<detail::latch_handle>(detail::access::state(client), name, count)} {}
 
 latch::latch(client const& client, std::string_view name)
-    : handle_{std::make_shared<detail::latch_handle>(client.shared_state(), name, std::nullopt)} {}
+    : handle_{std::make_shared<detail::latch_handle>(detail::access::state(client), name,
+                                                     std::nullopt)} {}
 
 latch::~latch() = default;
 

@@ -167,7 +167,8 @@ core::verdict lock_handle::acquire(lease& into, bool wait, nanoseconds timeout,
 }
 
 lease lock_handle::as_nested_lease(std::shared_ptr<core::hold_state> grant) {
-    return lease{std::make_shared<single_hold>(client_, std::move(grant), holders_)};
+    return detail::access::make_lease(
+        std::make_shared<single_hold>(client_, std::move(grant), holders_));
 }
 
 void lock_handle::require_no_thread() const {
@@ -180,13 +181,14 @@ void lock_handle::require_no_thread() const {
 
 lease lock_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
     if (recursive_) holders_->add(caller(), grant);
-    return lease{
-        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? holders_ : nullptr)};
+    return detail::access::make_lease(
+        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? holders_ : nullptr));
 }
 
 void lock_handle::downgrade(lease& held) {
     client_->require_usable();
-    auto* const state = held.shared_state() ? held.shared_state()->single() : nullptr;
+    auto* const state =
+        detail::access::state(held) ? detail::access::state(held)->single() : nullptr;
     if (state == nullptr || &state->client() != client_.get() || held.name() != name())
         base::raise(errc::not_owner, "this lease does not hold '" + name() + "' of this client");
     auto const request = client_->loop().weaken(state->grant(), queue_->terms);

@@ -29,7 +29,7 @@ wanted_locks::wanted_locks(handle_span handles) {
     for (auto const& each : handles) {
         parts_.push_back({each});
         if (auto grant = each->enter_again())
-            parts_.back().held = each->as_nested_lease(std::move(grant)).shared_state();
+            parts_.back().held = access::state(each->as_nested_lease(std::move(grant)));
     }
 }
 
@@ -50,8 +50,8 @@ std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::ho
             each.held = each.handle->as_lease(std::move(grants[next++])).shared_state();
         holds.push_back(std::move(each.held));
     }
-    if (holds.size() == 1) return lease{std::move(holds.front())};
-    return lease{std::make_shared<group_hold>(std::move(holds))};
+    if (holds.size() == 1) return detail::access::make_lease(std::move(holds.front()));
+    return detail::access::make_lease(std::make_shared<group_hold>(std::move(holds)));
 }
 
 std::optional<lease> lock_all(handle_span handles, std::chrono::nanoseconds timeout,

@@ -69,11 +69,11 @@ std::shared_ptr<detail::lock_handle> const& basic_mutex::shared_handle() const n
 }
 
 mutex::mutex(client const& client, std::string_view name, lock_options options)
-    : basic_mutex{std::make_shared<detail::lock_handle>(client.shared_state(), name,
+    : basic_mutex{std::make_shared<detail::lock_handle>(detail::access::state(client), name,
                                                         std::move(options), flavour::plain)} {}
 
 recursive_mutex::recursive_mutex(client const& client, std::string_view name, lock_options options)
-    : basic_mutex{std::make_shared<detail::lock_handle>(client.shared_state(), name,
+    : basic_mutex{std::make_shared<detail::lock_handle>(detail::access::state(client), name,
                                                         std::move(options), flavour::recursive)} {}
 
 }  // namespace v1

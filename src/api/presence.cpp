@@ -8,7 +8,7 @@ inline namespace v1 {
 namespace detail {
 
 int share_presence(client const& whose) {
-    auto& session = *whose.shared_state();
+    auto& session = *detail::access::state(whose);
     session.require_usable();
     return session.loop().presence().release();
 }

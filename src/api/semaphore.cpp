@@ -21,14 +21,15 @@ bool kept(detail::permit_pool& pool, std::uint32_t n, std::shared_ptr<core::hold
 
 std::optional<lease> leased(detail::permit_pool& pool, std::shared_ptr<core::hold_state> grant) {
     if (grant == nullptr) return std::nullopt;
-    return lease{std::make_shared<detail::single_hold>(pool.client(), std::move(grant))};
+    return detail::access::make_lease(
+        std::make_shared<detail::single_hold>(pool.client(), std::move(grant)));
 }
 
 }  // namespace
 
 semaphore::semaphore(client const& client, std::string_view name, std::uint32_t limit,
                      lock_options options)
-    : pool_{std::make_shared<detail::permit_pool>(client.shared_state(), name, limit,
+    : pool_{std::make_shared<detail::permit_pool>(detail::access::state(client), name, limit,
                                                   std::move(options))} {}
 
 semaphore::~semaphore() = default;

@@ -11,9 +11,9 @@ using detail::flavour;
 using detail::no_timeout;
 
 shared_mutex::shared_mutex(client const& client, std::string_view name, lock_options options)
-    : basic_mutex{std::make_shared<detail::lock_handle>(client.shared_state(), name, options,
-                                                        flavour::plain)},
-      readers_{std::make_shared<detail::lock_handle>(client.shared_state(), name,
+    : basic_mutex{std::make_shared<detail::lock_handle>(detail::access::state(client), name,
+                                                        options, flavour::plain)},
+      readers_{std::make_shared<detail::lock_handle>(detail::access::state(client), name,
                                                      std::move(options), flavour::shared)} {}
 
 shared_mutex::~shared_mutex() = default;

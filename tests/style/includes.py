@@ -3,7 +3,7 @@
 import posixpath
 import re
 
-from tree import Finding
+from tree import Finding, line_of, strip
 
 RULE = "includes"
 
@@ -52,6 +52,29 @@ FOREIGN = {
     "benchmark/": ("bench/",),
 }
 
+# What public headers use of the standard library, and where it comes from: other headers may cease to bring it.
+STANDARD = {
+    r"std::(?:move|exchange|swap|forward|pair)\b": "utility",
+    r"std::string\b": "string",
+    r"std::string_view\b": "string_view",
+    r"std::(?:optional|nullopt)\b": "optional",
+    r"std::(?:shared|unique)_ptr\b": "memory",
+    r"std::u?int(?:8|16|32|64)_t\b": "cstdint",
+    r"std::size_t\b": "cstddef",
+    r"std::chrono\b": "chrono",
+    r"std::stop_(?:token|source|callback)\b": "stop_token",
+    r"std::function\b": "functional",
+    r"std::vector\b": "vector",
+    r"std::array\b": "array",
+    r"std::span\b": "span",
+    r"std::map\b": "map",
+    r"std::exception_ptr\b": "exception",
+    r"std::(?:convertible_to|same_as|invocable|derived_from)\b": "concepts",
+    r"std::(?:unique_lock|lock_guard)\b": "mutex",
+    r"std::cv_status\b": "condition_variable",
+    r"std::(?:system_error|error_code|error_category)\b": "system_error",
+}
+
 
 def folder_of(path):
     parts = path.split("/")
@@ -91,10 +114,21 @@ def _foreign_allowed(path, name):
     return not path.startswith(PUBLIC) or bool(re.fullmatch(r"[a-z0-9_]+", name))
 
 
+def _forgotten(tree, path):
+    text = tree.text(path)
+    code = strip(text)
+    for pattern, header in STANDARD.items():
+        used = re.search(pattern, code)
+        if used and f"#include <{header}>" not in text:
+            yield Finding(path, line_of(code, used.start()), RULE, f"{used.group(0)} needs <{header}>")
+
+
 def check(tree):
     for path in tree.cpp():
         if path.startswith("tests/package/"):
             continue  # programs of strangers: nothing of ours but what is installed
+        if path.startswith(PUBLIC):
+            yield from _forgotten(tree, path)
         text = tree.text(path)
         for match in _INCLUDE.finditer(text):
             quoted, angled = match.groups()

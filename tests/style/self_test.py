@@ -96,6 +96,11 @@ class Includes(RuleTest):
                 ("src/stores/redis/a.cpp", "<openssl/ssl.h>")]:
             self.edge(self.bad, path, include, "must not be seen by")
 
+    def test_public_headers_include_what_they_use(self):
+        use = "inline int f(int x) { return std::exchange(x, 1); }  // std::vector\n"
+        self.bad(includes, {"include/holdfast/a.hpp": use}, "a.hpp:1: [includes] std::exchange needs <utility>")
+        self.good(includes, {"include/holdfast/a.hpp": "#include <utility>\n" + use, "src/core/a.hpp": use})
+
     def test_form(self):
         self.edge(self.bad, "src/core/a.cpp", '"core/none.hpp"', "names no file")
         self.edge(self.bad, "include/holdfast/a.hpp", '"mutex.hpp"', "as <holdfast/...>")
