@@ -47,7 +47,7 @@ std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::ho
     std::size_t next = 0;
     for (auto& each : parts_) {
         if (each.held == nullptr)
-            each.held = each.handle->as_lease(std::move(grants[next++])).shared_state();
+            each.held = access::state(each.handle->as_lease(std::move(grants[next++])));
         holds.push_back(std::move(each.held));
     }
     if (holds.size() == 1) return detail::access::make_lease(std::move(holds.front()));
