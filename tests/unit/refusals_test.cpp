@@ -1,4 +1,5 @@
 // What errors say: what is wrong, once.
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <system_error>
@@ -48,7 +49,7 @@ TEST(refusals, a_closed_client) {
 TEST(refusals, a_broken_barrier) {
     client user{"memory:refusals-barrier"};
     barrier gate{user, "b", 2};
-    ASSERT_FALSE(gate.arrive_and_wait_for(1ms));
+    ASSERT_FALSE(gate.arrive_and_wait_for(500ms));
     EXPECT_EQ(words_of(errc::broken_barrier, [&] { gate.arrive_and_wait(); }),
               "a party left 'b' (reset() makes it usable again): the barrier is broken");
 }
@@ -58,11 +59,15 @@ TEST(refusals, a_latch_that_is_reset_while_it_is_waited_for_is_no_hold) {
     latch opened{user, "l", 1};
     ASSERT_EQ(opened.count(), 1U);
     std::string words;
-    std::thread waiter{[&] { words = words_of(errc::lost, [&] { opened.wait(); }); }};
-    // A reset that comes before the wait is none that ends it.
-    while (user.locks("l").empty() || user.locks("l").front().waiters.empty())
+    std::atomic<bool> over{false};
+    std::thread waiter{[&] {
+        words = words_of(errc::lost, [&] { opened.wait(); });
+        over = true;
+    }};
+    while (!over) {  // a reset that comes before the wait does not end it
+        opened.reset(1);
         std::this_thread::sleep_for(1ms);
-    opened.reset(1);
+    }
     waiter.join();
     EXPECT_EQ(words,
               "the latch 'l' was reset while it was waited for: "
