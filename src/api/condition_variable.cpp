@@ -8,7 +8,6 @@
 #include "api/synchronizers.hpp"
 #include "base/error.hpp"
 #include "core/condition.hpp"
-#include "core/task_context.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -119,9 +118,7 @@ condition_handle::condition_handle(std::shared_ptr<session> whose, std::string_v
     : client{std::move(whose)}, terms{condition_terms(*client, name)} {}
 
 void condition_handle::notify(std::uint32_t most) {
-    (void)client->run(
-        [&](core::task_context& on) { return core::notify_condition(on, terms->spec, most); },
-        no_timeout, {});
+    core::check_notified(client->ask(core::notify_request(terms->spec, most)).body);
 }
 
 }  // namespace detail

@@ -7,12 +7,21 @@
 
 namespace holdfast::core {
 
-task notify_condition(task_context& on, seam::spec_ptr condition, std::uint32_t most) {
-    seam::adjust request{{std::move(condition), {}, {}}};
-    request.wake = most;
-    auto const answer = co_await on.ask(std::move(request));
+seam::adjust notify_request(seam::spec_ptr condition, std::uint32_t most) {
+    seam::adjust out{{std::move(condition), {}, {}}};
+    out.wake = most;
+    return out;
+}
+
+void check_notified(seam::reply_body const& answer) {
     if (auto const* const no = std::get_if<seam::refused>(&answer))
         base::raise(errc::kind_mismatch, no->text);
+}
+
+task notify_condition(task_context& on, seam::spec_ptr condition, std::uint32_t most) {
+    auto request = notify_request(std::move(condition), most);
+    auto const answer = co_await on.ask(std::move(request));
+    check_notified(answer);
 }
 
 namespace {

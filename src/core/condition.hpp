@@ -4,11 +4,16 @@
 #include <memory>
 
 #include "core/task.hpp"
+#include "seam/reply.hpp"
 #include "seam/request.hpp"
 
 namespace holdfast::core {
 
-/// Lets in at most `most` of those who wait on the condition. Throws errc::kind_mismatch.
+/// The request that lets in at most `most` of those who wait on the condition.
+[[nodiscard]] seam::adjust notify_request(seam::spec_ptr condition, std::uint32_t most);
+/// Throws errc::kind_mismatch when it was refused.
+void check_notified(seam::reply_body const& answer);
+/// Both as a task.
 task notify_condition(task_context& on, seam::spec_ptr condition, std::uint32_t most);
 
 /// One wait for a notice. `Steps` says how each step is done: in a task over the engine, as `wait_for_notice` does, or

@@ -173,18 +173,22 @@ private:
     void on_failure(pending_request const& was, base::error const& error, base::instant now);
     void dispatch(pending_request const& was, seam::reply const& answer, base::instant now);
     claim_state* find(claim_number number) noexcept;
+    void complete(acquire_call& call, verdict outcome, base::error error = {});
+    void destroy(claim_state& claim);
+
+    // timing.cpp: what comes due
     void reschedule(claim_state& claim);
     [[nodiscard]] base::instant due_of(claim_state const& claim) const;
     [[nodiscard]] base::instant patience_end(claim_state const& claim) const;
-    void complete(acquire_call& call, verdict outcome, base::error error = {});
+    void on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals);
+    [[nodiscard]] std::chrono::nanoseconds back_off(int failures, std::chrono::nanoseconds cap);
+
+    // operations.cpp: requests of their own
     void finish(operation_call& call, base::error error);
     void on_operation_reply(pending_request const& was, seam::reply const& answer);
     void attempt_operation(operation_call& call, base::instant now);
-    void on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals);
-    void destroy(claim_state& claim);
-    [[nodiscard]] std::chrono::nanoseconds back_off(int failures, std::chrono::nanoseconds cap);
 
-    // acquiring.cpp: the queue and the submit
+    // callers.cpp and submitting.cpp: the wait queue and the submit
     void start(std::shared_ptr<wait_queue> const& queue, base::instant now);
     void start_again(std::shared_ptr<wait_queue> const& queue, base::instant now);
     claim_state& add_claim(std::shared_ptr<wait_queue> const& queue);

@@ -37,8 +37,8 @@ void witness::saw(seam::request const& asked, seam::reply const& answer,
 void witness::saw_notices(seam::settle const* settle, seam::reply const& answer,
                           std::vector<stores::lease::directed_notice> const& notices) {
     auto const* const settled = std::get_if<seam::settled>(&answer.body);
-    bool pending = settle != nullptr && settled != nullptr &&
-                   settled->how == seam::ending::released;
+    bool pending =
+        settle != nullptr && settled != nullptr && settled->how == seam::ending::released;
     auto const end_it = [&] {
         if (std::exchange(pending, false))
             on_settled(settle->subject, settle->keep_for, answer.now);

@@ -1,12 +1,11 @@
 // Loaded before a server starts (LD_PRELOAD): its wall clock is HOLDFAST_TEST_CLOCK_AHEAD seconds ahead of
 // the machine's. Debian's libfaketime does not go together with the allocator of redis-server.
 #include <cstdlib>
+#include <ctime>
 
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#include <ctime>
 
 namespace {
 

@@ -30,8 +30,7 @@ TEST_F(redis_trouble, forgotten_scripts_are_loaded_and_nobody_notices) {
     for (auto const id : submits)
         EXPECT_TRUE(is_granted(mine.await(id)));
     for (auto const id : settles)
-        EXPECT_EQ(std::get<seam::settled>(mine.await(id).body).how,
-                  seam::ending::released);
+        EXPECT_EQ(std::get<seam::settled>(mine.await(id).body).how, seam::ending::released);
 }
 
 TEST_F(redis_trouble, a_killed_connection_is_made_again) {

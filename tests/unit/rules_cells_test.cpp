@@ -71,7 +71,7 @@ TEST_F(rules_test, ten_thousand_latches_leave_nothing_behind_after_their_time) {
 }
 
 TEST_F(rules_test, a_guard_must_be_held) {
-    auto const leader = claim(spec({.name = "e", .kind = lock_kind::election, .lease = 1s}));
+    auto const leader = claim(spec({.name = key.name, .kind = key.kind, .lease = 1s}));
     auto guarded = change(0, "a", 1);
     guarded.guard = leader;
     EXPECT_TRUE(std::get<seam::conflict>(ask(guarded)).guard_failed);

@@ -23,9 +23,9 @@ protected:
         seam::settle request;
         request.subject = what;
         request.consume = true;
-        EXPECT_EQ(std::get<seam::settled>(ask(request, static_cast<std::uint64_t>(what.id.client)))
-                      .how,
-                  seam::ending::released);
+        EXPECT_EQ(
+            std::get<seam::settled>(ask(request, static_cast<std::uint64_t>(what.id.client))).how,
+            seam::ending::released);
     }
 };
 
