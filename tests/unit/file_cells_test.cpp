@@ -48,7 +48,7 @@ TEST_F(file_cells, values_are_bytes) {
 
 TEST_F(file_cells, a_guard_must_be_held) {
     auto guarded = swap_of(0, "leader", 1);
-    auto const guard = a.claim(seam::claim_spec{.name = key.name, .kind = key.kind});
+    auto const guard = a.claim(peer::spec({.name = key.name, .kind = key.kind}));
     guarded.guard = guard;
     EXPECT_TRUE(std::get<seam::conflict>(a.send(guarded).body).guard_failed);
     a.submit(guard);

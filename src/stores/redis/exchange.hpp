@@ -17,6 +17,9 @@ namespace holdfast::stores::redis {
 ///
 /// The store sends what is in `outbox`, gives the answers back by their numbers (0, 1, … in the order
 /// of sending), and asks for the reply when nothing is unanswered.
+///
+/// Thread-safety: none. It is begun by the thread that sends, without a lock; from its launch on it belongs to the
+/// pending request and is only touched under the lock of the link.
 class exchange {
 public:
     exchange() = default;
