@@ -38,6 +38,12 @@ client::client(world& where, std::size_t index)
     with.request_timeout = where.plan.request_timeout;
     with.seed = where.random.next();
     with.judge = where.broken.judge;
+    if (where.store.behind().several() && !where.broken.one_lane) {
+        with.abilities.lanes = true;
+        with.lane_of = [&where](std::string_view name) {
+            return where.store.behind().lane_of(name);
+        };
+    }
     engine_ = std::make_unique<core::engine>(std::move(with));
 }
 

@@ -101,6 +101,10 @@ void inject(world& where) {
     plan(where, its.restarts, [&where] { where.store.restart(true); });
     plan(where, its.soft_restarts, [&where] { where.store.restart(false); });
     plan(where, its.evictions, [&where] { evict(where); });
+    plan(where, its.clock_changes, [&where] {
+        auto const lane = where.random.below(where.store.behind().count());
+        where.store.change_clock(static_cast<seam::lane_id>(lane));
+    });
     plan(where, its.store_jumps,
          [&where] { where.store.jump(std::chrono::microseconds{where.random.below(5'000'000)}); });
 }

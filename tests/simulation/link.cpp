@@ -15,14 +15,22 @@ using std::chrono::milliseconds;
 
 void link::send(core::engine::outgoing out) {
     auto const id = out.id;
-    open_.insert(id);
+    auto const& behind = world_.store.behind();
+    auto const to = behind.present(behind.lane_of(out.what));
+    open_.emplace(id, to);
     auto const fate = on_request ? on_request(out.what) : script{};
+    if (!behind.fits(out.what))
+        return client_.at(world_.time.now(), [this, id, to] {
+            fail(id, "another server answers for the name now", to.clock);
+        });
     if (lost(requests) || fate.lose_request) return drop(id);
     auto const when = arrival(requests, fate.delay_request);
-    world_.time.at(when, [this, id, what = std::move(out.what), fate] { arrive(id, what, fate); });
+    world_.time.at(
+        when, [this, id, what = std::move(out.what), to, fate] { arrive(id, what, to, fate); });
 }
 
-void link::arrive(seam::request_id id, seam::request const& what, script const& fate) {
+void link::arrive(seam::request_id id, seam::request const& what, lanes::source to,
+                  script const& fate) {
     auto& store = world_.store;
     auto const self = client_.self();
     if (world_.strikes(world_.plan.duplicate)) {
@@ -32,16 +40,19 @@ void link::arrive(seam::request_id id, seam::request const& what, script const& 
         auto const* const swap = std::get_if<seam::swap>(&what);
         bool const told = swap != nullptr && swap->key.kind == lock_kind::barrier;
         bool const heard = world_.random.one_in(2) && !told;
-        store.receive(self, what, [this, self, id, what, fate, later, heard](seam::reply const&) {
-            world_.time.in(later, [this, self, id, what, fate, heard] {
-                world_.store.receive(self, what, [this, id, fate, heard](seam::reply reply) {
-                    if (heard) answer(id, std::move(reply), fate);
-                });
-            });
-        });
+        store.receive(self, what, to,
+                      [this, self, id, what, to, fate, later, heard](seam::reply const&) {
+                          world_.time.in(later, [this, self, id, what, to, fate, heard] {
+                              world_.store.receive(self, what, to,
+                                                   [this, id, fate, heard](seam::reply reply) {
+                                                       if (heard)
+                                                           answer(id, std::move(reply), fate);
+                                                   });
+                          });
+                      });
         return;
     }
-    store.receive(self, what,
+    store.receive(self, what, to,
                   [this, id, fate](seam::reply reply) { answer(id, std::move(reply), fate); });
 }
 
@@ -87,20 +98,21 @@ void link::drop(seam::request_id id) {
                [this, id] { fail(id, "the connection broke"); });
 }
 
-void link::fail(seam::request_id id, char const* why) {
-    deliver(id, {{}, seam::failure{{errc::store_unavailable, why}}});
+void link::fail(seam::request_id id, char const* why, seam::clock_id clock) {
+    deliver(id, {{}, seam::failure{{errc::store_unavailable, why}}, clock});
 }
 
-void link::cut() {
+void link::cut(std::optional<seam::lane_id> lane) {
     // Whoever connects anew says so: what was watched must be asked for again.
     if (world_.plan.about != theme::locks)
         client_.at(world_.time.now() + world_.draw(milliseconds{5}), [this] {
             client_.hear(
                 seam::session_changed{seam::session_changed::state::restored, "connected anew"});
         });
-    for (auto const id : open_)
-        client_.at(world_.time.now() + world_.draw(milliseconds{5}),
-                   [this, id] { fail(id, "the connection was cut"); });
+    for (auto const& [id, to] : open_)
+        if (!lane || to.lane == *lane)
+            client_.at(world_.time.now() + world_.draw(milliseconds{5}),
+                       [this, id] { fail(id, "the connection was cut"); });
 }
 
 void link::part(moment until, bool lose) {

@@ -1,9 +1,11 @@
 // The connection of one client to the store: requests one way, replies and notices the other.
 #pragma once
 
-#include <set>
+#include <map>
+#include <optional>
 
 #include "core/engine.hpp"
+#include "simulation/lanes.hpp"
 #include "simulation/timeline.hpp"
 
 namespace holdfast::simulation {
@@ -20,8 +22,8 @@ public:
     void send(core::engine::outgoing out);
     void push(seam::notice what);
 
-    /// All requests without an answer fail. Those under way may still arrive.
-    void cut();
+    /// All requests without an answer fail, or those of one lane. Those under way may still arrive.
+    void cut(std::optional<seam::lane_id> lane = {});
     /// Nothing passes until then. It is lost, or arrives afterwards.
     void part(moment until, bool lose);
     void mend() noexcept { parted_until_ = moment{0}; }
@@ -42,14 +44,15 @@ private:
     [[nodiscard]] bool lost(stream which);
     [[nodiscard]] moment arrival(stream which, moment delay);
     void drop(seam::request_id id);
-    void fail(seam::request_id id, char const* why);
-    void arrive(seam::request_id id, seam::request const& what, script const& fate);
+    void fail(seam::request_id id, char const* why, seam::clock_id clock = {});
+    void arrive(seam::request_id id, seam::request const& what, lanes::source to,
+                script const& fate);
     void answer(seam::request_id id, seam::reply reply, script const& fate);
     void deliver(seam::request_id id, seam::reply const& reply);
 
     world& world_;
     client& client_;
-    std::set<seam::request_id> open_;
+    std::map<seam::request_id, lanes::source> open_;
     moment last_[3]{};
     moment parted_until_{0};
     bool losing_{false};

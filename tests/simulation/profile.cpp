@@ -64,6 +64,14 @@ void suit(profile& out, theme about, base::random& random) {
     if (!out.in_process && random.one_in(4)) leave_only_deaths(out, random);
 }
 
+// Mostly one server: what a seed meant before there were more it goes on meaning.
+void draw_lanes(profile& out, base::random& random) {
+    if (out.in_process) return;
+    if (random.one_in(5)) out.lanes = 2 + random.below(3);
+    if (!random.one_in(6) || out.faultless()) return;
+    if (out.about == theme::locks || !out.only_deaths()) out.clock_changes = few(random, 4);
+}
+
 profile draw_swarm(base::random& random);
 
 }  // namespace
@@ -72,6 +80,8 @@ profile draw_profile(base::random& random, std::uint64_t seed) {
     auto out = draw_swarm(random);
     base::random aside{~seed};  // so that the seeds of locks go on meaning what they meant
     if (auto const about = theme_of(seed); about != theme::locks) suit(out, about, aside);
+    base::random beside{seed * 0x9e3779b97f4a7c15ULL};  // for the same reason
+    draw_lanes(out, beside);
     return out;
 }
 
@@ -140,6 +150,8 @@ std::string profile::text() const {
     add("kills", kills);
     add("closes", closes);
     add("store jumps", store_jumps);
+    add("lanes", lanes > 1 ? static_cast<std::int64_t>(lanes) : 0);
+    add("clock changes", clock_changes);
     add("wild clocks", wild_clocks);
     return out;
 }

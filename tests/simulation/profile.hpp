@@ -37,7 +37,9 @@ struct profile {
     int restarts{0};       ///< empty, at a later time of the wall clock
     int soft_restarts{0};  ///< keeping its state: only the connections end
     int evictions{0};
-    int store_jumps{0};  ///< outside the fault model
+    int store_jumps{0};    ///< outside the fault model
+    std::size_t lanes{1};  ///< servers, each with a clock of its own
+    int clock_changes{0};  ///< another server comes to stand behind a lane
 
     // The clients.
     std::size_t clients{2};
@@ -69,7 +71,7 @@ struct profile {
     [[nodiscard]] bool faultless() const noexcept {
         return drop + duplicate + spike + stalled_notice == 0 &&
                cuts + partitions + silences + restarts + soft_restarts + evictions + store_jumps +
-                       pauses + kills + closes + wild_clocks ==
+                       pauses + kills + closes + wild_clocks + clock_changes ==
                    0;
     }
     /// Whether messages arrive and stores stay: clients may still die.

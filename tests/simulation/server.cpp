@@ -21,7 +21,8 @@ std::uint64_t wall(moment now) {
 server::server(world& where, variant broken)
     : world_{where},
       broken_{std::move(broken)},
-      offset_{where.random.below(1'000'000'000'000'000)} {
+      offset_{where.random.below(1'000'000'000'000'000)},
+      lanes_{where.plan, static_cast<std::uint64_t>(offset_.count()), clock(moment{0})} {
     begin_anew();
 }
 
@@ -41,11 +42,28 @@ moment server::when(seam::store_time shown) const noexcept {
     return shown.time_since_epoch() - offset_;
 }
 
-void server::receive(identity_ptr const& from, seam::request what, answer_to answer) {
-    if (world_.time.now() >= silent_until_) return carry_out(from, std::move(what), answer);
+void server::when_it_speaks(std::function<void()> what) {
+    if (world_.time.now() >= silent_until_) return what();
     if (losing_) return;
-    world_.time.at(silent_until_,
-                   [this, from, what = std::move(what), answer] { receive(from, what, answer); });
+    world_.time.at(silent_until_, [this, what = std::move(what)] { when_it_speaks(what); });
+}
+
+void server::receive(identity_ptr const& from, seam::request what, answer_to answer) {
+    when_it_speaks([this, from, what = std::move(what), answer = std::move(answer)] {
+        carry_out(from, what, answer);
+    });
+}
+
+void server::receive(identity_ptr const& from, seam::request what, lanes::source to,
+                     answer_to answer) {
+    when_it_speaks([this, from, what = std::move(what), to, answer = std::move(answer)]() mutable {
+        if (!lanes_.stands(to)) return;
+        lanes_.shift_in(what);
+        carry_out(from, std::move(what), [this, to, &answer](seam::reply reply) {
+            lanes_.shift_out(reply, to.lane);
+            answer(std::move(reply));
+        });
+    });
 }
 
 void server::carry_out(identity_ptr const& from, seam::request what, answer_to const& answer) {
@@ -56,8 +74,17 @@ void server::carry_out(identity_ptr const& from, seam::request what, answer_to c
     world_.seen.saw(what, reply, notices);
     world_.tell([&](checker& it) { it.carried_out(what, reply); });
     for (auto& [to, notice] : notices)
-        if (auto* const home = world_.find(to)) home->net().push(std::move(notice));
+        push(to, std::move(notice));
     answer(std::move(reply));
+}
+
+void server::push(seam::client_id to, seam::notice what) {
+    auto* const home = world_.find(to);
+    if (home == nullptr) return;
+    if (auto const* const granted = std::get_if<seam::claim_granted>(&what))
+        if (auto const* const hold = world_.seen.hold(granted->id))
+            lanes_.shift_out(what, lanes_.lane_of(hold->spec->name));
+    home->net().push(std::move(what));
 }
 
 void server::fall_silent(moment until, bool lose) {
@@ -76,5 +103,15 @@ void server::restart(bool empty) {
 }
 
 void server::jump(microseconds forward) { offset_ += forward; }
+
+void server::change_clock(seam::lane_id lane, std::optional<microseconds> ahead) {
+    lanes_.change(lane, ahead);
+    world_.note([&] {
+        return "another server stands behind lane " +
+               std::to_string(static_cast<std::uint32_t>(lane));
+    });
+    for (auto const& each : world_.clients)
+        each->net().cut(lane);
+}
 
 }  // namespace holdfast::simulation

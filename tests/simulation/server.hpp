@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "seam/store.hpp"
+#include "simulation/lanes.hpp"
 #include "simulation/odd_store.hpp"
 #include "simulation/timeline.hpp"
 #include "simulation/variant.hpp"
@@ -30,11 +31,17 @@ public:
 
     /// Carries out a request that has arrived, now or when the store speaks again.
     void receive(identity_ptr const& from, seam::request what, answer_to answer);
+    /// The same for a request that was sent to the server that stood behind a lane then, in the times of
+    /// its clock. It is lost, and not answered, when another one stands there.
+    void receive(identity_ptr const& from, seam::request what, lanes::source to, answer_to answer);
 
     /// Answers nothing until then. What arrives meanwhile is lost, or done at the end.
     void fall_silent(moment until, bool lose);
     void restart(bool empty);
     void jump(std::chrono::microseconds forward);
+    /// Another server with another clock comes to stand behind the lane.
+    void change_clock(seam::lane_id lane, std::optional<std::chrono::microseconds> ahead = {});
+    [[nodiscard]] lanes const& behind() const noexcept { return lanes_; }
     void wake() noexcept { silent_until_ = moment{0}; }
 
     /// Names, cells and bars that are stored.
@@ -43,12 +50,15 @@ public:
     }
 
 private:
+    void when_it_speaks(std::function<void()> what);
     void carry_out(identity_ptr const& from, seam::request what, answer_to const& answer);
+    void push(seam::client_id to, seam::notice what);
     void begin_anew();
 
     world& world_;
     variant const broken_;
     std::chrono::microseconds offset_;
+    lanes lanes_;
     moment silent_until_{0};
     bool losing_{false};
     std::unique_ptr<stores::memory::machine> machine_;
