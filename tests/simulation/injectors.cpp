@@ -48,6 +48,8 @@ std::string draw_name(world& where) {
 }
 
 void evict(world& where) {
+    if (auto* const sessions = where.store.with_sessions(); sessions && where.random.one_in(2))
+        return sessions->end_one(where.random.next());
     seam::evict what{.name = draw_name(where)};
     where.store.receive(std::make_shared<seam::identity const>(), what, [](seam::reply const&) {});
 }
