@@ -19,6 +19,14 @@ constexpr milliseconds longest_poll{500};
 // At such a store nobody knows whether others wait. Who has used up its passes lets them try.
 constexpr milliseconds pause_for_others{50};
 
+// A store that gives less than was asked for may leave nothing after the grace.
+base::error too_little_for(milliseconds grace, milliseconds given) {
+    return {errc::bad_option, "the store gives a lease of " + std::to_string(given.count()) +
+                                  " ms, which a grace of " + std::to_string(grace.count()) +
+                                  " ms uses up: ask for a shorter grace, or configure the store to "
+                                  "give longer leases"};
+}
+
 }  // namespace
 
 void engine::start(std::shared_ptr<wait_queue> const& queue, base::instant now) {
@@ -165,6 +173,9 @@ void engine::on_granted(claim_state& claim, seam::grant const& grant,
     claim.granted = std::exchange(claim.was_held, true) ? std::min(claim.granted, begun) : begun;
     claim.renew_at = claim.terms->renew ? begun + renew_every(claim, lease) : base::never;
     if (claim.queue->waiting.empty()) return settle(claim, now);
+    auto const grace = claim.terms->grace;
+    if (lease < claim.lease && usable_time(lease, grace) <= milliseconds::zero())
+        return fail_queue(claim, too_little_for(grace, lease), now);
     // A grant that was long under way has little left: what is handed out should be worth having.
     if (claim.lost_at() - now < nanoseconds{usable_time(lease, claim.terms->grace)} / 2 &&
         claim.confirmations < 3) {

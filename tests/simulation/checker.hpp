@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "seam/reply.hpp"
 #include "simulation/events.hpp"
@@ -40,6 +41,8 @@ public:
     virtual void renewal_sent(seam::claim_id) {}
     virtual void sent(client const&, seam::request const&) {}
     virtual void happened(event const&) {}
+    /// A client has just been told that the session of these claims is lost.
+    virtual void session_lost(std::vector<seam::claim_id> const&) {}
 
     /// Now and then, and often enough to see what does not happen.
     virtual void tick() {}

@@ -29,15 +29,23 @@ client::client(world& where, std::size_t index)
       self_{std::make_shared<seam::identity>(
           seam::identity{seam::client_id{where.random.next()}, "host", 1, "c"})},
       clock_{draw_clock(where)},
-      net_{where, *this} {
+      net_{where, *this},
+      sessions_{where, *this} {
     core::engine::settings with;
     with.self = self_->id;
     with.abilities.line = where.plan.line;
     with.abilities.instant = with.abilities.parks = where.plan.in_process;
+    with.abilities.per_claim_lease = !where.plan.session || where.broken.believes_in_leases;
     with.patience = where.plan.patience;
     with.request_timeout = where.plan.request_timeout;
     with.seed = where.random.next();
     with.judge = where.broken.judge;
+    if (where.store.behind().several() && !where.broken.one_lane) {
+        with.abilities.lanes = true;
+        with.lane_of = [&where](std::string_view name) {
+            return where.store.behind().lane_of(name);
+        };
+    }
     engine_ = std::make_unique<core::engine>(std::move(with));
 }
 
@@ -73,6 +81,9 @@ void client::hear(seam::notice const& what) {
         contended_.try_emplace(granted->id, granted->held.contended);
     }
     engine_->on_notice(what, now());
+    auto const* const session = std::get_if<seam::session_changed>(&what);
+    if (session != nullptr && session->became == seam::session_changed::state::lost)
+        world_.tell([&](checker& it) { it.session_lost(session->claims); });
 }
 
 // Mirrors what the engine can know about others who wait, to judge what it does with it.

@@ -9,6 +9,7 @@
 #include "core/engine.hpp"
 #include "simulation/drift_clock.hpp"
 #include "simulation/link.hpp"
+#include "simulation/session_driver.hpp"
 
 namespace holdfast::simulation {
 
@@ -29,6 +30,7 @@ public:
     }
     [[nodiscard]] core::engine& engine() noexcept { return *engine_; }
     [[nodiscard]] link& net() noexcept { return net_; }
+    [[nodiscard]] session_driver& sessions() noexcept { return sessions_; }
     [[nodiscard]] drift_clock& clock() noexcept { return clock_; }
     [[nodiscard]] base::instant now() const noexcept;
     [[nodiscard]] bool alive() const noexcept { return alive_; }
@@ -74,6 +76,7 @@ private:
     std::shared_ptr<seam::identity const> self_;
     drift_clock clock_;
     link net_;
+    session_driver sessions_;
     std::unique_ptr<core::engine> engine_;
     std::vector<std::shared_ptr<core::wait_queue>> lines_;
     std::map<seam::request_id, std::vector<seam::claim_id>> asked_;

@@ -48,6 +48,8 @@ std::string draw_name(world& where) {
 }
 
 void evict(world& where) {
+    if (auto* const sessions = where.store.with_sessions(); sessions && where.random.one_in(2))
+        return sessions->end_one(where.random.next());
     seam::evict what{.name = draw_name(where)};
     where.store.receive(std::make_shared<seam::identity const>(), what, [](seam::reply const&) {});
 }
@@ -101,6 +103,10 @@ void inject(world& where) {
     plan(where, its.restarts, [&where] { where.store.restart(true); });
     plan(where, its.soft_restarts, [&where] { where.store.restart(false); });
     plan(where, its.evictions, [&where] { evict(where); });
+    plan(where, its.clock_changes, [&where] {
+        auto const lane = where.random.below(where.store.behind().count());
+        where.store.change_clock(static_cast<seam::lane_id>(lane));
+    });
     plan(where, its.store_jumps,
          [&where] { where.store.jump(std::chrono::microseconds{where.random.below(5'000'000)}); });
 }

@@ -15,14 +15,26 @@ using std::chrono::milliseconds;
 
 void link::send(core::engine::outgoing out) {
     auto const id = out.id;
-    open_.insert(id);
+    auto const& behind = world_.store.behind();
+    auto const to = behind.present(behind.lane_of(out.what));
+    server::route by{to, {}};
+    if (auto const* const submit = std::get_if<seam::submit>(&out.what);
+        submit != nullptr && world_.plan.session)
+        by.in = client_.sessions().session_for(submit->subject);
+    open_.emplace(id, by);
     auto const fate = on_request ? on_request(out.what) : script{};
+    if (!behind.fits(out.what))
+        return client_.at(world_.time.now(), [this, id, to] {
+            fail(id, "another server answers for the name now", to.clock);
+        });
     if (lost(requests) || fate.lose_request) return drop(id);
     auto const when = arrival(requests, fate.delay_request);
-    world_.time.at(when, [this, id, what = std::move(out.what), fate] { arrive(id, what, fate); });
+    world_.time.at(
+        when, [this, id, what = std::move(out.what), by, fate] { arrive(id, what, by, fate); });
 }
 
-void link::arrive(seam::request_id id, seam::request const& what, script const& fate) {
+void link::arrive(seam::request_id id, seam::request const& what, server::route by,
+                  script const& fate) {
     auto& store = world_.store;
     auto const self = client_.self();
     if (world_.strikes(world_.plan.duplicate)) {
@@ -32,16 +44,19 @@ void link::arrive(seam::request_id id, seam::request const& what, script const& 
         auto const* const swap = std::get_if<seam::swap>(&what);
         bool const told = swap != nullptr && swap->key.kind == lock_kind::barrier;
         bool const heard = world_.random.one_in(2) && !told;
-        store.receive(self, what, [this, self, id, what, fate, later, heard](seam::reply const&) {
-            world_.time.in(later, [this, self, id, what, fate, heard] {
-                world_.store.receive(self, what, [this, id, fate, heard](seam::reply reply) {
-                    if (heard) answer(id, std::move(reply), fate);
-                });
-            });
-        });
+        store.receive(self, what, by,
+                      [this, self, id, what, by, fate, later, heard](seam::reply const&) {
+                          world_.time.in(later, [this, self, id, what, by, fate, heard] {
+                              world_.store.receive(self, what, by,
+                                                   [this, id, fate, heard](seam::reply reply) {
+                                                       if (heard)
+                                                           answer(id, std::move(reply), fate);
+                                                   });
+                          });
+                      });
         return;
     }
-    store.receive(self, what,
+    store.receive(self, what, by,
                   [this, id, fate](seam::reply reply) { answer(id, std::move(reply), fate); });
 }
 
@@ -55,13 +70,33 @@ void link::deliver(seam::request_id id, seam::reply const& reply) {
     if (open_.erase(id) > 0) client_.hear(id, reply);
 }
 
-void link::push(seam::notice what) {
+void link::push(seam::notice what, std::uint64_t session) {
     if (lost(notices)) return;
     moment stall{0};
     if (on_notice) stall = on_notice(what);
     if (stall == moment::max()) return;
     if (world_.strikes(world_.plan.stalled_notice)) stall += world_.draw(world_.plan.stall_max);
-    client_.at(arrival(notices, stall), [this, what = std::move(what)] { client_.hear(what); });
+    client_.at(arrival(notices, stall), [this, session, what = std::move(what)] {
+        if (!client_.sessions().over(session)) client_.hear(what);
+    });
+}
+
+void link::beat(session_ref which, std::function<void(bool)> answer) {
+    if (lost(requests)) return;
+    world_.time.at(arrival(requests, moment{0}), [this, which, answer = std::move(answer)] {
+        world_.store.receive_beat(which, [this, answer](bool alive) {
+            if (lost(replies)) return;
+            client_.at(arrival(replies, moment{0}), [answer, alive] { answer(alive); });
+        });
+    });
+}
+
+void link::fail_session(std::uint64_t number) {
+    std::vector<seam::request_id> submitted;
+    for (auto const& [id, by] : open_)
+        if (by.in.number == number) submitted.push_back(id);
+    for (auto const id : submitted)
+        fail(id, "the session has ended");
 }
 
 bool link::lost(stream which) {
@@ -87,20 +122,24 @@ void link::drop(seam::request_id id) {
                [this, id] { fail(id, "the connection broke"); });
 }
 
-void link::fail(seam::request_id id, char const* why) {
-    deliver(id, {{}, seam::failure{{errc::store_unavailable, why}}});
+void link::fail(seam::request_id id, char const* why, seam::clock_id clock) {
+    deliver(id, {{}, seam::failure{{errc::store_unavailable, why}}, clock});
 }
 
-void link::cut() {
+void link::cut(std::optional<seam::lane_id> lane) {
     // Whoever connects anew says so: what was watched must be asked for again.
     if (world_.plan.about != theme::locks)
         client_.at(world_.time.now() + world_.draw(milliseconds{5}), [this] {
             client_.hear(
                 seam::session_changed{seam::session_changed::state::restored, "connected anew"});
         });
-    for (auto const id : open_)
+    if (world_.plan.session)
         client_.at(world_.time.now() + world_.draw(milliseconds{5}),
-                   [this, id] { fail(id, "the connection was cut"); });
+                   [this] { client_.sessions().disconnected(); });
+    for (auto const& [id, by] : open_)
+        if (!lane || by.to.lane == *lane)
+            client_.at(world_.time.now() + world_.draw(milliseconds{5}),
+                       [this, id] { fail(id, "the connection was cut"); });
 }
 
 void link::part(moment until, bool lose) {

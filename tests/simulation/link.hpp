@@ -1,9 +1,11 @@
 // The connection of one client to the store: requests one way, replies and notices the other.
 #pragma once
 
-#include <set>
+#include <map>
+#include <optional>
 
 #include "core/engine.hpp"
+#include "simulation/server.hpp"
 #include "simulation/timeline.hpp"
 
 namespace holdfast::simulation {
@@ -18,10 +20,15 @@ public:
     link(world& where, client& whose) : world_{where}, client_{whose} {}
 
     void send(core::engine::outgoing out);
-    void push(seam::notice what);
+    /// `session` is that of the claim that it is about, where there is one.
+    void push(seam::notice what, std::uint64_t session = 0);
+    /// A heartbeat of a session; the answer is whether it lives.
+    void beat(session_ref which, std::function<void(bool)> answer);
+    /// The session is over: what was submitted in it and not answered fails.
+    void fail_session(std::uint64_t number);
 
-    /// All requests without an answer fail. Those under way may still arrive.
-    void cut();
+    /// All requests without an answer fail, or those of one lane. Those under way may still arrive.
+    void cut(std::optional<seam::lane_id> lane = {});
     /// Nothing passes until then. It is lost, or arrives afterwards.
     void part(moment until, bool lose);
     void mend() noexcept { parted_until_ = moment{0}; }
@@ -42,14 +49,15 @@ private:
     [[nodiscard]] bool lost(stream which);
     [[nodiscard]] moment arrival(stream which, moment delay);
     void drop(seam::request_id id);
-    void fail(seam::request_id id, char const* why);
-    void arrive(seam::request_id id, seam::request const& what, script const& fate);
+    void fail(seam::request_id id, char const* why, seam::clock_id clock = {});
+    void arrive(seam::request_id id, seam::request const& what, server::route by,
+                script const& fate);
     void answer(seam::request_id id, seam::reply reply, script const& fate);
     void deliver(seam::request_id id, seam::reply const& reply);
 
     world& world_;
     client& client_;
-    std::set<seam::request_id> open_;
+    std::map<seam::request_id, server::route> open_;
     moment last_[3]{};
     moment parted_until_{0};
     bool losing_{false};

@@ -64,6 +64,25 @@ void suit(profile& out, theme about, base::random& random) {
     if (!out.in_process && random.one_in(4)) leave_only_deaths(out, random);
 }
 
+// Mostly one server: what a seed meant before there were more it goes on meaning.
+void draw_lanes(profile& out, base::random& random) {
+    if (out.in_process) return;
+    if (random.one_in(5)) out.lanes = 2 + random.below(3);
+    if (!random.one_in(6) || out.faultless()) return;
+    if (out.about == theme::locks || !out.only_deaths()) out.clock_changes = few(random, 4);
+}
+
+// A session store. Its time-outs are not so short that a slow network alone ends a session.
+void draw_session(profile& out, base::random& random) {
+    bool const chosen = random.one_in(5);
+    if (!chosen || out.in_process || out.lanes > 1) return;
+    out.session = true;
+    out.session_least = std::chrono::ceil<milliseconds>(12 * out.latency_max) + milliseconds{100};
+    auto const span = out.session_least +
+                      milliseconds{random.below(static_cast<std::uint64_t>(out.lease_max.count()))};
+    (random.one_in(2) ? out.session_step : out.session_most) = span;
+}
+
 profile draw_swarm(base::random& random);
 
 }  // namespace
@@ -72,6 +91,9 @@ profile draw_profile(base::random& random, std::uint64_t seed) {
     auto out = draw_swarm(random);
     base::random aside{~seed};  // so that the seeds of locks go on meaning what they meant
     if (auto const about = theme_of(seed); about != theme::locks) suit(out, about, aside);
+    base::random beside{seed * 0x9e3779b97f4a7c15ULL};  // for the same reason
+    draw_lanes(out, beside);
+    draw_session(out, beside);
     return out;
 }
 
@@ -140,6 +162,11 @@ std::string profile::text() const {
     add("kills", kills);
     add("closes", closes);
     add("store jumps", store_jumps);
+    add("lanes", lanes > 1 ? static_cast<std::int64_t>(lanes) : 0);
+    add("clock changes", clock_changes);
+    add("session of at least", session_least.count());
+    add("in steps of", session_step.count());
+    add("at most", session_most.count());
     add("wild clocks", wild_clocks);
     return out;
 }

@@ -1,6 +1,7 @@
 // A profile: what one run is made of, drawn from its seed.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -37,7 +38,16 @@ struct profile {
     int restarts{0};       ///< empty, at a later time of the wall clock
     int soft_restarts{0};  ///< keeping its state: only the connections end
     int evictions{0};
-    int store_jumps{0};  ///< outside the fault model
+    int store_jumps{0};    ///< outside the fault model
+    std::size_t lanes{1};  ///< servers, each with a clock of its own
+    int clock_changes{0};  ///< another server comes to stand behind a lane
+
+    /// Claims end with their client's session, whose lease the store chooses: the one asked for rounded up to
+    /// a multiple of `session_step`, or cut down to `session_most`.
+    bool session{false};
+    std::chrono::milliseconds session_least{0};
+    std::chrono::milliseconds session_step{0};
+    std::chrono::milliseconds session_most{0};
 
     // The clients.
     std::size_t clients{2};
@@ -62,6 +72,15 @@ struct profile {
 
     moment chaos{std::chrono::seconds{6}};
 
+    /// How long the store lets a claim last without a sign of life.
+    [[nodiscard]] std::chrono::milliseconds given(std::chrono::milliseconds asked) const noexcept {
+        if (!session) return asked;
+        if (session_step.count() > 0)
+            asked =
+                (asked + session_step - std::chrono::milliseconds{1}) / session_step * session_step;
+        if (session_most.count() > 0) asked = std::min(asked, session_most);
+        return std::max(asked, session_least);
+    }
     /// Whether the promises that depend on honest clocks are to be kept.
     [[nodiscard]] bool within_fault_model() const noexcept {
         return store_jumps == 0 && wild_clocks == 0;
@@ -69,7 +88,7 @@ struct profile {
     [[nodiscard]] bool faultless() const noexcept {
         return drop + duplicate + spike + stalled_notice == 0 &&
                cuts + partitions + silences + restarts + soft_restarts + evictions + store_jumps +
-                       pauses + kills + closes + wild_clocks ==
+                       pauses + kills + closes + wild_clocks + clock_changes ==
                    0;
     }
     /// Whether messages arrive and stores stay: clients may still die.

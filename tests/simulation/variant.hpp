@@ -21,6 +21,10 @@ struct variant {
     std::function<void(witness const&, seam::store_time, seam::request&)> tamper{};
     /// A store with rules of its own, whose sequences begin behind the number.
     std::function<std::unique_ptr<odd_store>(std::uint64_t)> store{};
+    /// The client takes the servers of the store for one.
+    bool one_lane{false};
+    /// The client believes that claims end with their leases where they end with a session.
+    bool believes_in_leases{false};
     /// A user of a condition who unlocks before the store has it in the line.
     bool unlocks_first{false};
     /// A lock over several names that waits for one while it holds another.

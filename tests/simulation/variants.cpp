@@ -50,6 +50,19 @@ struct believes_notices : core::judgement {
     }
 };
 
+// One reading for whatever answers, by whatever clock.
+struct one_reading : core::judgement {
+    core::clock_source source_of(core::clock_source) const override { return {}; }
+};
+
+struct session_end_ignored : core::judgement {
+    bool session_end_counts() const override { return false; }
+};
+
+struct lease_as_asked : core::judgement {
+    milliseconds sure_lease(milliseconds asked, milliseconds) const override { return asked; }
+};
+
 // --- a store that misunderstands ---------------------------------------------------------------
 
 // No owner check: a release of what is no longer held ends what is held now.
@@ -99,6 +112,21 @@ std::vector<broken_variant> const& broken_variants() {
         core("same-token-at-pass", std::make_shared<same_token_at_pass>(), {"fencing"});
         core("no-not-after", std::make_shared<not_after_never>(), {"leftovers"});
         core("notice-is-truth", std::make_shared<believes_notices>(), {"early loss"});
+        auto const in_sessions = [](profile const& plan) { return plan.session; };
+        auto const in_lanes = [](profile const& plan) { return plan.lanes > 1; };
+        auto const apart = [&](variant which, checkers seen_by, bool (*shows_in)(profile const&)) {
+            out.push_back({std::move(which), std::move(seen_by), theme::locks, shows_in});
+        };
+        apart({.name = "session-end-ignored", .judge = std::make_shared<session_end_ignored>()},
+              {"sessions"}, in_sessions);
+        apart({.name = "lease-as-asked", .judge = std::make_shared<lease_as_asked>()},
+              {"early loss"}, in_sessions);
+        apart({.name = "session-taken-for-leases", .believes_in_leases = true}, {"leftovers"},
+              in_sessions);
+        apart({.name = "one-reading-for-all-lanes",
+               .judge = std::make_shared<one_reading>(),
+               .one_lane = true},
+              {"early loss", "leftovers"}, in_lanes);
         store("release-for-anybody", &release_for_anybody, {"early loss"});
         store("not-after-ignored", &ignore_not_after, {"leftovers"});
         store("bars-ignored", &ignore_bars, {"leftovers"});

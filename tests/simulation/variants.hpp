@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "simulation/profile.hpp"
 #include "simulation/theme.hpp"
 #include "simulation/variant.hpp"
 
@@ -15,6 +16,8 @@ struct broken_variant {
     variant which;
     std::vector<std::string_view> seen_by;
     theme about{theme::locks};  ///< the seeds in which it shows
+    bool (*shows_in)(profile const&){
+        nullptr};  ///< of those, the runs in which it can; all without one
 };
 
 [[nodiscard]] std::vector<broken_variant> const& broken_variants();

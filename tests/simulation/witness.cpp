@@ -72,7 +72,8 @@ void witness::on_submit(seam::submit const& asked, seam::reply const& answer) {
     } else if (std::holds_alternative<seam::queued>(answer.body)) {
         auto const& claim = asked.subject;
         if (find_wait(claim.id) == nullptr)
-            lines_[claim.name()].push_back({claim.id, claim.spec, answer.now + claim.spec->lease});
+            lines_[claim.name()].push_back(
+                {claim.id, claim.spec, answer.now + world_.plan.given(claim.spec->lease)});
     }
 }
 
@@ -81,7 +82,9 @@ void witness::on_renew(seam::renew const& asked, seam::reply const& answer) {
     if (renewed == nullptr) return;
     for (std::size_t i = 0; i < asked.items.size(); ++i) {
         auto const& item = asked.items[i];
-        auto const until = answer.now + item.lease;
+        bool const in_session = world_.plan.session;  // whose lease no renewal changes
+        auto const until =
+            answer.now + (in_session ? world_.plan.given(item.subject.spec->lease) : item.lease);
         if (renewed->items[i].found == seam::renewal::status::alive) {
             auto const found = holds_.find(item.subject.id);
             if (found == holds_.end()) {
@@ -147,7 +150,7 @@ void witness::begin(seam::claim_id id, seam::spec_ptr spec, seam::grant const& g
     if (world_.plan.in_process) recall_for(id, *spec);
     store_hold fresh{.id = id, .spec = spec, .number = grant.number, .granted = grant.began};
     fresh.lease = spec->lease;
-    fresh.expires = grant.began + spec->lease;
+    fresh.expires = grant.began + (grant.lease.count() > 0 ? grant.lease : spec->lease);
     world_.note([&] {
         return "store grants '" + spec->name + "' to " + world_.short_name(id) + " as " +
                std::to_string(static_cast<std::uint64_t>(grant.number));
@@ -184,6 +187,33 @@ void witness::end(seam::claim_id id, store_end how) {
     ends_[id].push_back(how);
     if (how == store_end::forgotten || how == store_end::evicted) world_.forsake(id);
     world_.tell([&](checker& it) { it.ended(was, how); });
+}
+
+void witness::extended(seam::claim_id id, seam::store_time until) {
+    if (auto* const wait = find_wait(id)) wait->expires = std::max(wait->expires, until);
+    auto const found = holds_.find(id);
+    if (found == holds_.end() || found->second.kept) return;
+    found->second.expires = std::max(found->second.expires, until);
+    world_.tell([&](checker& it) { it.extended(found->second); });
+}
+
+void witness::ended_with_session(seam::claim_id id, store_end how,
+                                 std::vector<stores::lease::directed_notice> const& notices) {
+    // It may have been let in by what time ended, in the moment in which it ended itself.
+    auto const is_own = [&](auto const& each) {
+        auto const* const granted = std::get_if<seam::claim_granted>(&each.what);
+        return granted != nullptr && granted->id == id;
+    };
+    auto const own = std::ranges::find_if(notices, is_own);
+    auto next = notices.begin();
+    if (own != notices.end())
+        for (; next <= own; ++next)
+            on_notice(next->what, world_.store.now());
+    leave_line(id);
+    auto const found = holds_.find(id);
+    if (found != holds_.end() && !found->second.kept) end(id, how);
+    for (; next != notices.end(); ++next)
+        on_notice(next->what, world_.store.now());
 }
 
 void witness::forget_all() {

@@ -21,6 +21,11 @@ public:
 
     void saw(seam::request const& asked, seam::reply const& answer,
              std::vector<stores::lease::directed_notice> const& notices);
+    /// The session of a claim was heard of: it lasts until then.
+    void extended(seam::claim_id id, seam::store_time until);
+    /// It has ended, and the claim with it.
+    void ended_with_session(seam::claim_id id, store_end how,
+                            std::vector<stores::lease::directed_notice> const& notices);
     /// The store began anew and knows nothing.
     void forget_all();
 

@@ -36,7 +36,9 @@ lock_options draw_options(world& where) {
     if (random.one_in(6)) out.renew_every = out.lease / 10 + where.draw_ms(out.lease / 2);
     if (random.one_in(8)) out.max_hold = milliseconds{1} + where.draw_ms(out.lease * 2);
     if (random.one_in(8)) out.min_hold = where.draw_ms(out.max_hold.value_or(milliseconds{60}));
-    if (random.one_in(6)) out.grace = where.draw_ms(out.lease / 2);
+    // What the store gives must leave something after the grace.
+    auto const sure = std::min(out.lease, plan.given(out.lease));
+    if (random.one_in(6)) out.grace = where.draw_ms(sure / 2);
     if (out.renew_every)
         out.renew_every =
             std::min(*out.renew_every, core::usable_time(out.lease, out.grace) * 9 / 10);

@@ -106,7 +106,12 @@ std::string world::words(seam::notice const& what) {
         return "contended " + short_name(crowd->id);
     if (auto const* const changed = std::get_if<seam::changed>(&what))
         return "changed '" + changed->key.name + "'";
-    return "of its session";
+    constexpr char const* states[] = {"in doubt", "lost", "restored"};
+    auto const& session = std::get<seam::session_changed>(what);
+    std::string out = std::string{"of a session: "} + states[static_cast<int>(session.became)];
+    for (auto const& id : session.claims)
+        if (session.claims.size() < 8) out += " " + short_name(id);
+    return out;
 }
 
 }  // namespace holdfast::simulation

@@ -41,6 +41,8 @@ using checker_ptr = std::unique_ptr<checker>;
 [[nodiscard]] checker_ptr make_election(world& where);
 /// No notice is lost: nobody waits for what is there.
 [[nodiscard]] checker_ptr make_condition(world& where);
+/// Whoever was told that a session is lost believes in nothing that was claimed in it.
+[[nodiscard]] checker_ptr make_sessions(world& where);
 /// Several names at once: all or none, and never holding while waiting.
 [[nodiscard]] checker_ptr make_together(world& where);
 

@@ -32,6 +32,8 @@ public:
     void ended(store_hold const& it, store_end how) override {
         if (how == store_end::settled && here().plan.within_fault_model())
             refuse_belief(it.id, "it was released at the store");
+        if (how == store_end::expired && here().plan.session && here().plan.within_fault_model())
+            refuse_belief(it.id, "its session has ended at the store");
     }
 
     // A loss that nobody is told of protects nobody.

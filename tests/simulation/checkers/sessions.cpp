@@ -1,0 +1,44 @@
+#include <set>
+
+#include "simulation/checkers/all.hpp"
+#include "simulation/world.hpp"
+
+namespace holdfast::simulation {
+
+namespace {
+
+class sessions_checker final : public checker {
+public:
+    using checker::checker;
+    char const* name() const override { return "sessions"; }
+
+    // Submitted again, it is a claim of the session after.
+    void sent(client const&, seam::request const& what) override {
+        if (auto const* const submit = std::get_if<seam::submit>(&what))
+            lost_.erase(submit->subject.id);
+    }
+
+    void session_lost(std::vector<seam::claim_id> const& claims) override {
+        lost_.insert(claims.begin(), claims.end());
+        look();
+    }
+
+    void tick() override { look(); }
+
+private:
+    void look() {
+        for (auto const& each : here().holds())
+            if (lost_.contains(each->claim) && here().believed(*each))
+                fail("user " + std::to_string(each->user) + " of " +
+                     world::name_of(*here().clients[each->client]) + " believes that it holds '" +
+                     each->terms->spec->name + "', whose session is told to be lost");
+    }
+
+    std::set<seam::claim_id> lost_;
+};
+
+}  // namespace
+
+checker_ptr make_sessions(world& where) { return std::make_unique<sessions_checker>(where); }
+
+}  // namespace holdfast::simulation
