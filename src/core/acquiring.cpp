@@ -18,6 +18,12 @@ constexpr milliseconds longest_poll{500};
 // At such a store nobody knows whether others wait. Who has used up its passes lets them try.
 constexpr milliseconds pause_for_others{50};
 
+// Whether it leaves the name to others for a while, after which it tries for the first time.
+bool is_pausing(claim_state const& claim) {
+    return claim.at() == claim_phase::submitting && !claim.asking && claim.failures == 0 &&
+           claim.try_at != base::never;
+}
+
 // A store that gives less than was asked for may leave nothing after the grace.
 base::error too_little_for(milliseconds grace, milliseconds given) {
     return {errc::bad_option, "the store gives a lease of " + std::to_string(given.count()) +
@@ -58,6 +64,8 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     if (deadline != base::never) schedule(call, deadline);
     if (queue.current == nullptr) {
         start(call.in, now);
+    } else if (is_pausing(*queue.current) && (!call.wait || deadline <= queue.current->try_at)) {
+        submit(*queue.current, now);  // it cannot wait until others have tried
     } else {
         reschedule(*queue.current);
     }
@@ -249,6 +257,9 @@ void engine::on_granted(claim_state& claim, seam::grant const& grant,
     claim.held_until = grant.began + std::max(claim.lease, grant.lease);
     auto const begun = claim.deadline - lease;
     claim.granted = std::exchange(claim.was_held, true) ? std::min(claim.granted, begun) : begun;
+    // In a session an earlier copy of the submit may have been granted before this lease began.
+    if (claim.unanswered > 0 && !set_.abilities.per_claim_lease)
+        claim.granted = base::instant::min();
     claim.renew_at = claim.terms->renew ? begun + renew_every(claim, lease) : base::never;
     if (claim.queue->waiting.empty()) return settle(claim, now);
     auto const grace = claim.terms->grace;
