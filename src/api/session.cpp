@@ -37,6 +37,15 @@ runtime::loop::log_function make_log(std::function<void(log_level, std::string_v
     };
 }
 
+// Makes the members of a store that is made of stores.
+std::function<std::unique_ptr<seam::store>(base::url, seam::event_sink&)> opener(
+    seam::identity self, runtime::loop::log_function log) {
+    return [self = std::move(self), log = std::move(log)](base::url url, seam::event_sink& sink) {
+        auto const& module = runtime::find_store(url.scheme);
+        return module.make({std::move(url), self, sink, log, opener(self, log)});
+    };
+}
+
 }  // namespace
 
 seam::actor_id this_thread() noexcept {
@@ -64,7 +73,7 @@ session::session(std::string_view url, client_options options)
     auto const log = make_log(std::move(options.log), late);
     loop_ = std::make_unique<runtime::loop>(
         [&](seam::event_sink& sink) {
-            return module.make({std::move(parsed), self_, sink, log});
+            return module.make({std::move(parsed), self_, sink, log, opener(self_, log)});
         },
         std::move(settings), log);
     *late = loop_.get();

@@ -37,6 +37,8 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     if (deadline != base::never) schedule(call, deadline);
     if (queue.current == nullptr) {
         start(call.in, now);
+    } else if (queue.current->is_pausing() && (!call.wait || deadline <= queue.current->try_at)) {
+        submit(*queue.current, now);  // it cannot wait until others have tried
     } else {
         reschedule(*queue.current);
     }

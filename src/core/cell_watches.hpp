@@ -39,6 +39,12 @@ public:
         return found == watches_.end() ? 0 : found->second.mark;
     }
 
+    /// Whether the store is asked to tell of the key.
+    [[nodiscard]] bool has(seam::cell_key const& key) const {
+        auto const found = watches_.find(key);
+        return found != watches_.end() && found->second.asked;
+    }
+
     void stop_waiting(seam::cell_key const& key, task_call& call) {
         if (auto const found = watches_.find(key); found != watches_.end())
             std::erase(found->second.waiting, &call);

@@ -113,6 +113,10 @@ public:
         at_ = next;
     }
 
+    /// Nothing is under way for it: it lets others try first.
+    [[nodiscard]] bool is_pausing() const noexcept {
+        return at_ == claim_phase::submitting && !asking && failures == 0 && try_at != base::never;
+    }
     [[nodiscard]] bool in_doubt() const noexcept { return failures > 0; }
     [[nodiscard]] base::instant lost_at() const noexcept { return deadline - terms->grace; }
 

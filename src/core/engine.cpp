@@ -138,6 +138,8 @@ void engine::check_open() const {
 void engine::unwatch(seam::cell_key const& key, base::instant now) {
     turn const at{*this, now};
     if (!watches_.end(key) || closed_) return;
+    // The store keeps one watch of a client and a key, whoever asked: claims may wait for the same.
+    if (key.part == seam::holders_part && name_watches_.has(key.name)) return;
     send({.purpose = purpose::watch, .sent = now, .lane = lane_of(key.name)}, seam::unwatch{key});
 }
 
@@ -189,8 +191,10 @@ void engine::unwatch_name(claim_state& claim) {
     auto const& spec = *claim.terms->spec;
     bool const others = claim.queue != nullptr && !claim.queue->waiting.empty();
     if (!name_watches_.remove(spec.name, others && !closed_) || closed_) return;
+    seam::cell_key key{spec.kind, spec.name, seam::holders_part};
+    if (watches_.has(key)) return;  // a task watches the same
     send({.purpose = purpose::watch, .sent = now_, .lane = claim.lane},
-         seam::unwatch{{spec.kind, spec.name, seam::holders_part}});
+         seam::unwatch{std::move(key)});
 }
 
 void engine::complete(acquire_call& call, verdict outcome, base::error error) {

@@ -32,6 +32,11 @@ public:
         return asked;
     }
 
+    [[nodiscard]] bool has(std::string const& name) const {
+        auto const found = watches_.find(name);
+        return found != watches_.end() && found->second.asked;
+    }
+
     /// The connection was lost, and the watches with it: whoever tries next asks again.
     void on_disconnection() noexcept {
         for (auto& [name, known] : watches_)

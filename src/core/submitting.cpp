@@ -171,6 +171,9 @@ void engine::on_granted(claim_state& claim, seam::grant const& grant,
     claim.held_until = grant.began + std::max(claim.lease, grant.lease);
     auto const begun = claim.deadline - lease;
     claim.granted = std::exchange(claim.was_held, true) ? std::min(claim.granted, begun) : begun;
+    // In a session an earlier copy of the submit may have been granted before this lease began.
+    if (claim.unanswered > 0 && !set_.abilities.per_claim_lease)
+        claim.granted = base::instant::min();
     claim.renew_at = claim.terms->renew ? begun + renew_every(claim, lease) : base::never;
     if (claim.queue->waiting.empty()) return settle(claim, now);
     auto const grace = claim.terms->grace;

@@ -16,7 +16,7 @@ public:
     [[nodiscard]] lane_id lane_of(std::string_view name) const noexcept override {
         return inner_->lane_of(name);
     }
-    [[nodiscard]] int descriptor() const noexcept override { return inner_->descriptor(); }
+    [[nodiscard]] int descriptor() noexcept override { return inner_->descriptor(); }
     [[nodiscard]] std::optional<reply> send(request_id id, request what) noexcept override {
         return inner_->send(id, std::move(what));
     }

@@ -71,7 +71,7 @@ public:
 
     /// A descriptor that is readable when `drive` has something to do, so that one thread can drive many
     /// stores; -1 where there is none. The store's own: it must not be read or closed. From any thread.
-    [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
+    [[nodiscard]] virtual int descriptor() noexcept { return -1; }
 
     /// Begins one request. Returns the answer when it is known at once; otherwise the sink receives
     /// exactly one reply with this id later, a failure when the connection breaks. A store that is
@@ -79,7 +79,8 @@ public:
     [[nodiscard]] virtual std::optional<reply> send(request_id id, request what) noexcept = 0;
 
     /// Waits for replies and notices and gives them to the sink; returns when it delivered some, at
-    /// `until`, or on `interrupt`, whichever is first.
+    /// `until`, or on `interrupt`, whichever is first. When `until` has passed, it takes what is there and
+    /// does not wait.
     virtual void drive(base::instant until) = 0;
 
     /// Makes the present or the next `drive` return soon. Async-signal-unsafe, cheap.

@@ -276,5 +276,17 @@ TEST_F(file_claims, nothing_is_left_of_what_ended) {
     EXPECT_TRUE(page.names.empty());
 }
 
+TEST_F(file_claims, one_descriptor_tells_that_there_is_something_to_do) {
+    auto const held = a.claim("watched");
+    auto const waiting = b.claim("watched");
+    ASSERT_TRUE(is_granted(a.submit(held)));
+    ASSERT_TRUE(is_queued(b.submit(waiting, true)));
+    EXPECT_FALSE(b.next_by_descriptor<seam::claim_granted>(200ms));
+    a.settle(held);
+    auto const told = b.next_by_descriptor<seam::claim_granted>();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->id, waiting.id);
+}
+
 }  // namespace
 }  // namespace holdfast::test

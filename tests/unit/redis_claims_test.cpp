@@ -189,5 +189,19 @@ TEST_F(redis_claims, thousands_are_under_way_at_once) {
         ASSERT_TRUE(is_granted(mine.await(id)));
 }
 
+TEST_F(redis_claims, one_descriptor_tells_that_there_is_something_to_do) {
+    peer a{server().url()};
+    peer b{server().url()};
+    auto const held = a.claim("watched");
+    auto const waiting = b.claim("watched");
+    ASSERT_TRUE(is_granted(a.submit(held)));
+    ASSERT_TRUE(is_queued(b.submit(waiting, true)));
+    EXPECT_FALSE(b.next_by_descriptor<seam::claim_granted>(200ms));
+    a.settle(held);
+    auto const told = b.next_by_descriptor<seam::claim_granted>();
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->id, waiting.id);
+}
+
 }  // namespace
 }  // namespace holdfast::test

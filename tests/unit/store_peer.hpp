@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -88,6 +89,18 @@ public:
             }
             store_->drive(end);
         } while (base::boot_clock::now() < end);
+        return std::nullopt;
+    }
+
+    /// The same for whoever watches the store's descriptor among others, and never waits in it.
+    template <class Sort>
+    std::optional<Sort> next_by_descriptor(std::chrono::milliseconds within = 20s) {
+        auto const end = base::boot_clock::now() + within;
+        while (base::boot_clock::now() < end) {
+            if (auto found = next<Sort>(0ns)) return found;
+            pollfd wanted{store_->descriptor(), POLLIN, 0};
+            if (::poll(&wanted, 1, static_cast<int>(within.count())) <= 0) break;
+        }
         return std::nullopt;
     }
 

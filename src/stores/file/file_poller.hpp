@@ -25,6 +25,10 @@ public:
     /// Waits until something happens, or until `until` by CLOCK_BOOTTIME.
     [[nodiscard]] news wait(base::instant until);
 
+    /// See net::poller.
+    [[nodiscard]] int descriptor() noexcept { return poller_.descriptor(); }
+    void wake_by(base::instant when) noexcept { poller_.wake_by(when); }
+
     /// Ends the present or the next wait.
     void wake() noexcept { poller_.wake(); }
 

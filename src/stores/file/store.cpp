@@ -60,7 +60,10 @@ public:
             }
             if (deliver() || replied) return;
         } while (!interrupted_.exchange(false) && base::boot_clock::now() < until);
+        poller_.wake_by(space_.next_look());
     }
+
+    int descriptor() noexcept override { return poller_.descriptor(); }
 
     void interrupt() noexcept override {
         if (space_.abandoned()) return;  // the parent's driver would be called

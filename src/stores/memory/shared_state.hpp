@@ -43,6 +43,8 @@ class mailbox {
 public:
     void put(seam::notice what);
     void interrupt() noexcept;
+    /// Readable when a wait would end at once.
+    [[nodiscard]] int descriptor() const noexcept { return alarm_.ring_descriptor(); }
 
     /// Waits until there are notices, `until` has come, or somebody interrupts.
     [[nodiscard]] std::deque<seam::notice> wait(base::instant until);

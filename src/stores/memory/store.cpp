@@ -38,6 +38,7 @@ public:
     }
 
     void interrupt() noexcept override { box_->interrupt(); }
+    int descriptor() noexcept override { return box_->descriptor(); }
 
     void shut() noexcept override { space_->leave(self_->id); }
 

@@ -155,11 +155,12 @@ void link::drive(base::instant until) {
     driven_ = true;
     drive(held, until);
     connections_.commands.flush(now_);  // what was left while the sink was told
+    poller_.wake_by(next_due());
     driven_ = false;
 }
 
 void link::drive(guard& held, base::instant until) {
-    for (;;) {
+    for (bool looked = false;; looked = true) {
         poller_.forget_wakes();
         now_ = base::boot_clock::now();
         tend();
@@ -167,7 +168,7 @@ void link::drive(guard& held, base::instant until) {
             interrupted_ = false;  // whoever called while the sink was told: this is the return
             return;
         }
-        if (interrupted_.exchange(false) || now_ >= until || shut_) return;
+        if (interrupted_.exchange(false) || (looked && now_ >= until) || shut_) return;
         poller_.wake_by(std::min(until, next_due()));
         bool const more = connections_.has_more();
         if (more) poller_.wake();

@@ -34,6 +34,7 @@ public:
     [[nodiscard]] std::optional<seam::reply> send(seam::request_id id, seam::request what);
     void drive(base::instant until);
     void interrupt() noexcept;
+    [[nodiscard]] int descriptor() noexcept { return poller_.descriptor(); }
     void shut() noexcept;
     void abandon() noexcept;
 

@@ -25,6 +25,7 @@ public:
 
     void drive(base::instant until) override { link_.drive(until); }
     void interrupt() noexcept override { link_.interrupt(); }
+    int descriptor() noexcept override { return link_.descriptor(); }
     void shut() noexcept override { link_.shut(); }
     void abandon_in_child() noexcept override { link_.abandon(); }
 

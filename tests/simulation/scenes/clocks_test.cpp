@@ -113,5 +113,36 @@ TEST(clocks, a_settlement_is_made_anew_when_the_clock_has_changed) {
     EXPECT_EQ(scene.store.size(), 0U);
 }
 
+// Until when a submit could take effect by the clock of before says nothing about the clock of now: the store
+// would keep the claim barred for hours.
+TEST(clocks, what_was_given_up_is_barred_by_the_clock_of_now) {
+    auto plan = with_clocks();
+    plan.silent_drop = 0;  // each failure is told
+    stage scene{1, plan};
+    scene.store.change_clock({}, microseconds{3h});
+    auto& user = scene.actor({.lease = 3s});
+    scene.acquire(user);
+    scene.run_for(100ms);
+    scene.release(user);
+    scene.run_for(100ms);
+    bool losing = true;
+    scene.home_of(user).net().on_request = [&](seam::request const& what) {
+        return link::script{.lose_request = losing && is<seam::submit>(what)};
+    };
+    scene.acquire(user, true, 2s);
+    scene.run_for(100ms);
+    scene.store.change_clock({}, microseconds{1h});
+    scene.run_for(3s);
+    EXPECT_EQ(user.last_verdict(), core::verdict::failed);
+    losing = false;
+    scene.run_for(10s);
+    scene.acquire(user);
+    scene.run_for(100ms);
+    ASSERT_NE(user.hold(), nullptr);
+    scene.release(user);
+    scene.run_for(100ms);
+    EXPECT_EQ(scene.store.size(), 0U);
+}
+
 }  // namespace
 }  // namespace holdfast::simulation

@@ -284,13 +284,13 @@ TEST(loss_of_a_session, while_submitting_submits_again_in_the_next_one) {
 
 TEST(loss_of_a_session, while_waiting_begins_anew) {
     session_stage scene;
-    auto& holder = scene.actor({.lease = 3s, .order = ordering::fair});
-    auto& waiter = scene.actor({.lease = 3s, .order = ordering::fair});
+    auto& holder = scene.actor({.lease = 30s, .order = ordering::fair});
+    auto& waiter = scene.actor({.lease = 30s, .order = ordering::fair});
     scene.queue_up(holder, waiter);
     auto const id = scene.seen.line("scene").front().id;
     scene.end_session_of(id);
     EXPECT_TRUE(scene.seen.line("scene").empty());
-    scene.run_for(1s);
+    scene.run_for(1s);  // a heartbeat, and long before the next sign of life of the waiter
     ASSERT_EQ(scene.seen.line("scene").size(), 1U);
     EXPECT_NE(scene.seen.line("scene").front().id, id);
     EXPECT_EQ(scene.state_of(holder), lease_state::held);
