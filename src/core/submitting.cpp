@@ -231,7 +231,6 @@ void engine::on_refused(claim_state& claim, seam::refused const& no, base::insta
         return fail_queue(claim, {errc::would_deadlock, no.text}, now);
     case seam::refusal::too_late:
     case seam::refusal::gone: return on_too_late(claim, now);
-    case seam::refusal::outvoted: return on_submit_failure(claim, senseless_answer(), now);
     }
     claim.failures = 0;
     enter(claim, claim_phase::waiting);

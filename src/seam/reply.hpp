@@ -44,14 +44,12 @@ enum class refusal {
     limit_mismatch,  ///< another limit was declared
     gone,            ///< the claim to convert is not held
     would_deadlock,  ///< the conversion could never succeed
-    outvoted,        ///< the ballot is not above `refused::mark`
 };
 
 struct refused {
     refusal why{refusal::busy};
     std::string text{};
     std::chrono::milliseconds blocked_for{0};  ///< as in `queued`, when known
-    sequence mark{};                           ///< of `outvoted`: what the next ballot must exceed
 };
 
 /// How a claim ended. `gone`: the store did not know it, or its lease was over.

@@ -50,9 +50,6 @@ struct submit {
     /// That `not_after` was computed for. A store whose server has another one by now does not send the
     /// request there: the answer is a failure, which names the new clock.
     clock_id clock{};
-    /// Proposed as the sequence of the grant, instead of one that the store draws: for a store made of
-    /// stores, whose members must agree on it.
-    std::optional<sequence> ballot{};
     std::shared_ptr<revocation_word>
         revocation{};             ///< for a store that `parks`; the others do not look at it
     std::uint64_t generation{0};  ///< of the revocation word
