@@ -64,8 +64,9 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     if (deadline != base::never) schedule(call, deadline);
     if (queue.current == nullptr) {
         start(call.in, now);
-    } else if (is_pausing(*queue.current) && (!call.wait || deadline <= queue.current->try_at)) {
-        submit(*queue.current, now);  // it cannot wait until others have tried
+    } else if (is_pausing(*queue.current) &&
+               (!call.wait || deadline < queue.current->try_at + pause_for_others)) {
+        submit(*queue.current, now);  // no time would be left for an answer
     } else {
         reschedule(*queue.current);
     }
