@@ -21,24 +21,26 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
         if (may_pass(*queue.current, now)) return give(*queue.current, call, now);
         settle(*queue.current, now);
     }
-    if (auto* const it = queue.current; it != nullptr && queue.terms->sharable()) {
-        if (queue.offered && may_pass(*it, now)) {  // barging: a running thread is first
+    if (auto* const claim = queue.current; claim != nullptr && queue.terms->sharable()) {
+        if (queue.offered && may_pass(*claim, now)) {  // barging: a running thread is first
             queue.offered = false;
-            return give(*it, call, now);
+            return give(*claim, call, now);
         }
-        bool const answered = it->at() == claim_phase::held ||
-                              (it->at() == claim_phase::waiting && it->failures == 0);
+        bool const answered = claim->at() == claim_phase::held ||
+                              (claim->at() == claim_phase::waiting && claim->failures == 0);
         if (!call.wait && answered && !queue.offered) return complete(call, verdict::busy);
     }
-    if (auto const* const it = queue.current; it != nullptr && it->at() == claim_phase::waiting)
-        if (it->failures == 0)
+    if (auto const* const claim = queue.current;
+        claim != nullptr && claim->at() == claim_phase::waiting)
+        if (claim->failures == 0)
             queue.busy_at = now;  // the store has said so, and nothing else since
     queue.waiting.push_back(call);
     if (deadline != base::never) schedule(call, deadline);
     if (queue.current == nullptr) {
         start(call.in, now);
-    } else if (queue.current->is_pausing() && (!call.wait || deadline <= queue.current->try_at)) {
-        submit(*queue.current, now);  // it cannot wait until others have tried
+    } else if (queue.current->is_pausing() &&
+               (!call.wait || deadline < queue.current->try_at + pause_for_others)) {
+        submit(*queue.current, now);  // no time would be left for an answer
     } else {
         reschedule(*queue.current);
     }
@@ -52,10 +54,10 @@ void engine::withdraw(acquire_call& call, base::instant now) {
 }
 
 void engine::on_deadline(acquire_call& call, base::instant now) {
-    auto const* const queue = call.in->current;
-    bool const answered = call.in->busy_at >= call.began || queue->at() == claim_phase::held ||
-                          queue->at() == claim_phase::confirming;
-    auto const why = answered ? base::error{} : unreachable(*queue);
+    auto const* const claim = call.in->current;
+    bool const answered = call.in->busy_at >= call.began || claim->at() == claim_phase::held ||
+                          claim->at() == claim_phase::confirming;
+    auto const why = answered ? base::error{} : unreachable(*claim);
     leave(call, now);
     complete(call, why ? verdict::failed : verdict::busy, why);
 }
@@ -65,14 +67,14 @@ void engine::leave(acquire_call& call, base::instant now) {
     auto& queue = *call.in;
     bool const was_first = !queue.waiting.empty() && &queue.waiting.front() == &call;
     queue.waiting.erase(queue.waiting.iterator_to(call));
-    auto* const it = queue.current;
-    if (it == nullptr) return;
+    auto* const claim = queue.current;
+    if (claim == nullptr) return;
     if (queue.offered && was_first) {
-        offer(*it, now);
-    } else if (queue.waiting.empty() && it->at() != claim_phase::held) {
-        abandon(*it, now);
+        offer(*claim, now);
+    } else if (queue.waiting.empty() && claim->at() != claim_phase::held) {
+        abandon(*claim, now);
     } else {
-        reschedule(*it);
+        reschedule(*claim);
     }
 }
 

@@ -113,6 +113,11 @@ public:
         at_ = next;
     }
 
+    /// How long the store keeps it after a grant or a renewal that asked for so much.
+    [[nodiscard]] std::chrono::milliseconds store_lease(
+        std::chrono::milliseconds asked) const noexcept {
+        return lease_given > lease_given.zero() ? lease_given : asked;
+    }
     /// Nothing is under way for it: it lets others try first.
     [[nodiscard]] bool is_pausing() const noexcept {
         return at_ == claim_phase::submitting && !asking && failures == 0 && try_at != base::never;

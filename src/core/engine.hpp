@@ -151,6 +151,8 @@ public:
 private:
     using claim_number = std::uint64_t;
     static constexpr std::chrono::milliseconds longest_back_off{1'000};
+    /// At a store without a line nobody knows whether others wait. Who has used up its passes lets them try.
+    static constexpr std::chrono::milliseconds pause_for_others{50};
     using purpose = request_purpose;
 
     /// One event. At its end the tasks that it has woken go on.

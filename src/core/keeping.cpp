@@ -156,7 +156,7 @@ void engine::confirm(claim_state& claim, seam::grant const& grant, milliseconds 
     claim.use_clock(by.clock);
     auto const ends =
         judge_->deadline(by.pair, grant.began, judge_->sure_lease(asked, grant.lease));
-    claim.held_until = std::max(claim.held_until, grant.began + std::max(asked, grant.lease));
+    claim.held_until = std::max(claim.held_until, grant.began + claim.store_lease(asked));
     bool const shorter = by.pair.sent >= claim.shorter_since;
     claim.deadline = shorter ? ends : std::max(claim.deadline, ends);
     if (shorter) claim.shorter_since = base::never;

@@ -16,9 +16,6 @@ using std::chrono::nanoseconds;
 constexpr milliseconds shortest_poll{10};
 constexpr milliseconds longest_poll{500};
 
-// At such a store nobody knows whether others wait. Who has used up its passes lets them try.
-constexpr milliseconds pause_for_others{50};
-
 // A store that gives less than was asked for may leave nothing after the grace.
 base::error too_little_for(milliseconds grace, milliseconds given) {
     return {errc::bad_option, "the store gives a lease of " + std::to_string(given.count()) +
@@ -168,7 +165,7 @@ void engine::on_granted(claim_state& claim, seam::grant const& grant,
     auto const lease = judge_->sure_lease(claim.lease, grant.lease);
     claim.use_clock(by.clock);
     claim.deadline = judge_->deadline(by.pair, grant.began, lease);
-    claim.held_until = grant.began + std::max(claim.lease, grant.lease);
+    claim.held_until = grant.began + claim.store_lease(claim.lease);
     auto const begun = claim.deadline - lease;
     claim.granted = std::exchange(claim.was_held, true) ? std::min(claim.granted, begun) : begun;
     // In a session an earlier copy of the submit may have been granted before this lease began.
