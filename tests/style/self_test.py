@@ -181,8 +181,11 @@ class Shape(RuleTest):
         return {"src/core/a.cpp": text, "src/core/CMakeLists.txt": "target_sources(x PRIVATE\n    a.cpp\n)\n"}
 
     def test_files(self):
-        self.bad(shape, self.listed("int x;\n" * 451), "at most 450")
-        self.good(shape, self.listed("int x;\n" * 450))
+        self.bad(shape, self.listed("int x;\n" * 301), "at most 300")
+        self.good(shape, self.listed("int x;\n" * 300))
+        test = {"tests/CMakeLists.txt": "a.cpp\n"}
+        self.bad(shape, {**test, "tests/a.cpp": "int x;\n" * 451}, "at most 450")
+        self.good(shape, {**test, "tests/a.cpp": "int x;\n" * 450})
         example = {"examples/a.cpp": "int x;\n" * 81, "examples/CMakeLists.txt": "a.cpp\n"}
         self.bad(shape, example, "at most 80")
 

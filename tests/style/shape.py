@@ -7,6 +7,7 @@ from tree import Finding, line_of, strip
 
 RULE = "shape"
 
+SOURCE_LINES = 300  # of the product
 FILE_LINES = 450
 EXAMPLE_LINES = 80
 FUNCTION_LINES = 70
@@ -65,7 +66,8 @@ def check(tree):
     for path in tree.cpp():
         text = tree.text(path)
         lines = text.count("\n")
-        most = EXAMPLE_LINES if path.startswith("examples/") else FILE_LINES
+        product = path.startswith(("src/", "include/"))
+        most = EXAMPLE_LINES if path.startswith("examples/") else SOURCE_LINES if product else FILE_LINES
         if lines > most:
             yield Finding(path, lines, RULE, f"{lines} lines; a file has at most {most}")
         for first, last in functions(strip(text)):

@@ -1,0 +1,78 @@
+// What a connection says and asks before anything else may be sent.
+#include <string_view>
+#include <utility>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "net/stream.hpp"
+#include "stores/redis/connection.hpp"
+
+namespace holdfast::stores::redis {
+
+// Who we are, and which database: nothing may be sent before the server has agreed to both.
+void connection::greet(base::instant now) {
+    at_ = phase::greeting;
+    parser_ = std::make_unique<answer_parser>();
+    if (!to_->password.empty()) {
+        command login{"AUTH"};
+        if (!to_->user.empty()) login << to_->user;
+        login << to_->password;
+        ask_ourselves(std::move(login), true, now);
+    }
+    if (to_->database != 0) {
+        command select{"SELECT"};
+        select << to_->database;
+        ask_ourselves(std::move(select), true, now);
+    }
+    command title{"CLIENT"};
+    title << "SETNAME" << name_;
+    ask_ourselves(std::move(title), false, now);
+    if (identifies_) ask_for_identity(now);
+    if (greetings_ == 0) become_ready(now);
+    flush(now);
+}
+
+void connection::ask_ourselves(command what, bool essential, base::instant now) {
+    if (essential) ++greetings_;
+    put({.what = std::move(what), .give_up = now + to_->timeout, .essential = essential}, now);
+}
+
+void connection::ask_for_identity(base::instant now) {
+    command info{"INFO"};
+    info << "server";
+    ++greetings_;
+    put({.what = std::move(info),
+         .give_up = now + to_->timeout,
+         .essential = true,
+         .identifies = true},
+        now);
+}
+
+// A server may refuse to say (an ACL without INFO, a proxy). Then nobody else knows its clock by the
+// name that we give it, and what others say of it is checked before it is believed.
+void connection::take_identity(answer const& what) {
+    constexpr std::string_view label = "run_id:";
+    constexpr std::uint64_t none = 0;
+    auto id = none;
+    if (!what.is_error()) {
+        answer_reader in{what};
+        auto const text = in.text();
+        if (auto const at = text.find(label); at != std::string_view::npos)
+            id = base::parse_hex(text.substr(at + label.size(), base::hex_digits)).value_or(none);
+    }
+    while (id == none)
+        id = base::entropy();
+    clock_ = seam::clock_id{id};
+}
+
+void connection::become_ready(base::instant now) {
+    at_ = phase::ready;
+    ready_since_ = now;
+    watcher_.on_open();
+    for (auto& each : std::exchange(held_, {})) {
+        each.give_up = now + to_->timeout;
+        put(std::move(each), now);
+    }
+}
+
+}  // namespace holdfast::stores::redis
