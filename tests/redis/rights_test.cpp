@@ -57,6 +57,17 @@ protected:
     std::vector<client> clients_;
 };
 
+// Nobody can tell which server it is then: a pushed grant is confirmed first.
+TEST_F(rights_test, info_may_be_missing) {
+    ASSERT_EQ(server_.ask({"ACL", "SETUSER", documented_rights().at(2), "-info"}), "OK");
+    mutex mine{clients_[0], "m"};
+    mutex theirs{clients_[1], "m", {.order = ordering::fair}};
+    hand_over(mine.acquire(), "m", [&] { return theirs.acquire(); });
+    auto const refused = server_.ask({"ACL", "LOG"});
+    EXPECT_NE(refused.find("info"), std::string::npos) << refused;
+    ASSERT_EQ(server_.ask({"ACL", "LOG", "RESET"}), "OK");
+}
+
 TEST_F(rights_test, locks) {
     mutex mine{clients_[0], "m"};
     mutex theirs{clients_[1], "m", {.order = ordering::fair}};
