@@ -21,21 +21,21 @@ class store final : public seam::store {
 public:
     explicit store(seam::store_context context)
         : sink_{context.sink},
-          space_{settings::parse(context.url), std::move(context.self), std::move(context.log),
-                 poller_} {}
+          access_{settings::parse(context.url), std::move(context.self), std::move(context.log),
+                  poller_} {}
 
     // Answers on the calling thread, but only after other writers and perhaps the disk.
     seam::capabilities abilities() const override { return {.instant = false}; }
 
     // In the child of a fork it may be half changed: another thread of the parent may have been at it.
     ~store() override {
-        if (space_.abandoned()) (void)backlog_.release();
+        if (access_.abandoned()) (void)backlog_.release();
     }
 
     // In order: a request does not overtake one that waits for the file already.
     std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override {
-        auto const give_up = space_.give_up_time(what);
-        if (space_.abandoned() || backlog_->empty())
+        auto const give_up = access_.give_up_time(what);
+        if (access_.abandoned() || backlog_->empty())
             if (auto answer = try_now(what, give_up, give_up)) return answer;
         backlog_->add({id, std::move(what), give_up});
         poller_.wake();
@@ -43,15 +43,15 @@ public:
     }
 
     void drive(base::instant until) override {
-        if (space_.abandoned()) return;
+        if (access_.abandoned()) return;
         do {
             if (deliver()) return;
             if (!owing())
-                merge(poller_.wait(backlog_->empty() ? std::min(until, space_.next_look())
+                merge(poller_.wait(backlog_->empty() ? std::min(until, access_.next_look())
                                                      : base::boot_clock::now()));
             bool const replied = work_off(until);
-            if (owing() || base::boot_clock::now() >= space_.next_look()) {
-                if (space_.look(owed_)) {
+            if (owing() || base::boot_clock::now() >= access_.next_look()) {
+                if (access_.look(owed_)) {
                     owed_ = {};
                 } else {
                     // Another thread is in a transaction; it wakes the poller when it is done.
@@ -60,29 +60,29 @@ public:
             }
             if (deliver() || replied) return;
         } while (!interrupted_.exchange(false) && base::boot_clock::now() < until);
-        poller_.wake_by(space_.next_look());
+        poller_.wake_by(access_.next_look());
     }
 
     int descriptor() noexcept override { return poller_.descriptor(); }
 
     void interrupt() noexcept override {
-        if (space_.abandoned()) return;  // the parent's driver would be called
+        if (access_.abandoned()) return;  // the parent's driver would be called
         interrupted_ = true;
         poller_.wake();
     }
 
     void shut() noexcept override {
-        space_.leave();
-        if (!space_.abandoned()) backlog_->clear();
+        access_.leave();
+        if (!access_.abandoned()) backlog_->clear();
     }
-    void abandon_in_child() noexcept override { space_.abandon(); }
-    base::descriptor presence() noexcept override { return space_.share_presence(); }
+    void abandon_in_child() noexcept override { access_.abandon(); }
+    base::descriptor presence() noexcept override { return access_.share_presence(); }
 
 private:
     std::optional<seam::reply> try_now(seam::request const& what, base::instant give_up,
                                        base::instant until) noexcept {
         auto const soon = base::boot_clock::now() + a_moment;
-        return space_.handle(what, std::min({soon, give_up, until}), give_up);
+        return access_.handle(what, std::min({soon, give_up, until}), give_up);
     }
 
     // Whether there was anything to deliver.
@@ -100,7 +100,7 @@ private:
     }
 
     bool deliver() {
-        auto const notices = space_.take();
+        auto const notices = access_.take();
         for (auto const& each : notices)
             sink_.on_notice(each);
         return !notices.empty();
@@ -115,7 +115,7 @@ private:
 
     seam::event_sink& sink_;
     file_poller poller_;
-    file_access space_;
+    file_access access_;
     std::unique_ptr<backlog> backlog_ = std::make_unique<backlog>();
     std::atomic<bool> interrupted_{false};
     file_poller::news owed_;  ///< reported, but not yet followed up; the driver's

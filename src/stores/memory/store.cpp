@@ -20,8 +20,8 @@ public:
     store(seam::store_context context)
         : self_{std::make_shared<seam::identity>(std::move(context.self))},
           sink_{context.sink},
-          space_{shared_state::named(context.url.path)} {
-        space_->join(self_->id, box_);
+          shared_{shared_state::named(context.url.path)} {
+        shared_->join(self_->id, box_);
     }
 
     ~store() override { shut(); }
@@ -29,7 +29,7 @@ public:
     seam::capabilities abilities() const override { return {.instant = true, .parks = true}; }
 
     std::optional<seam::reply> send(seam::request_id, seam::request what) noexcept override {
-        return space_->handle(self_, what);
+        return shared_->handle(self_, what);
     }
 
     void drive(base::instant until) override {
@@ -40,12 +40,12 @@ public:
     void interrupt() noexcept override { box_->interrupt(); }
     int descriptor() noexcept override { return box_->descriptor(); }
 
-    void shut() noexcept override { space_->leave(self_->id); }
+    void shut() noexcept override { shared_->leave(self_->id); }
 
 private:
     std::shared_ptr<seam::identity const> self_;
     seam::event_sink& sink_;
-    std::shared_ptr<shared_state> space_;
+    std::shared_ptr<shared_state> shared_;
     std::shared_ptr<mailbox> box_ = std::make_shared<mailbox>();
 };
 
