@@ -37,7 +37,9 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
     queue.waiting.push_back(call);
     if (deadline != base::never) schedule(call, deadline);
     if (queue.current == nullptr) {
-        start(call.in, now);
+        bool const has_time = call.wait && deadline >= now + 2 * pause_for_others;
+        has_time&& must_let_others_try(queue, now) ? start_again(call.in, now)
+                                                   : start(call.in, now);
     } else if (queue.current->is_pausing() &&
                (!call.wait || deadline < queue.current->try_at + pause_for_others)) {
         submit(*queue.current, now);  // no time would be left for an answer
@@ -88,6 +90,41 @@ void engine::take_offer(acquire_call& call, base::instant now) {
     give_first(*queue.current, now);
 }
 
+// --- the claim for them ------------------------------------------------------------------------
+
+void engine::start(std::shared_ptr<wait_queue> const& queue, base::instant now) {
+    submit(add_claim(queue), now);
+}
+
+// Whether this client has taken the name again and again, at a store where nobody can say that others wait.
+bool engine::must_let_others_try(wait_queue& queue, base::instant now) const {
+    if (set_.abilities.line) return false;
+    if (now - queue.let_go_at >= pause_for_others) queue.turns = 0;
+    return ++queue.turns > queue.terms->local_passes;
+}
+
+// The same for those who wait behind a hold that this client has just let go.
+void engine::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now) {
+    if (set_.abilities.line) return start(queue, now);
+    queue->turns = 0;
+    auto& claim = add_claim(queue);
+    enter(claim, claim_phase::submitting);
+    claim.try_at = now + pause_for_others / 2 + jitter(pause_for_others / 2);
+    reschedule(claim);
+}
+
+claim_state& engine::add_claim(std::shared_ptr<wait_queue> const& queue) {
+    // Threads that hand a hold on are nobody in particular.
+    auto const actor = queue->terms->sharable() ? seam::actor_id{} : queue->waiting.front().actor;
+    seam::claim subject{queue->terms->spec, next_claim_id(), actor};
+    auto* const claim = new claim_state{std::move(subject), queue->terms};
+    claims_.emplace(claim->subject.id.number, claim);
+    claim->queue = queue;
+    queue->current = claim;
+    if (queue->bias != nullptr) claim->generation = queue->bias->revocation().begin();
+    return *claim;
+}
+
 // --- ends of waiting ---------------------------------------------------------------------------
 
 void engine::ask_policy(claim_state& claim, base::error const& error, base::instant now) {
@@ -115,15 +152,15 @@ void engine::answer_retry(std::uint64_t ticket, std::optional<milliseconds> dela
     auto& call = *found->second;
     asked_.erase(found);
     call.ticket = 0;
-    auto* const queue = call.in->current;
+    auto* const claim = call.in->current;
     if (!delay) {
-        auto const why = queue->last_error();
+        auto const why = claim->last_error();
         leave(call, now);
         return complete(call, why ? verdict::failed : verdict::busy, why);
     }
-    if (queue->at() == claim_phase::submitting || queue->at() == claim_phase::waiting) {
-        queue->try_at = base::after(now, *delay);
-        reschedule(*queue);
+    if (claim->at() == claim_phase::submitting || claim->at() == claim_phase::waiting) {
+        claim->try_at = base::after(now, *delay);
+        reschedule(*claim);
     }
 }
 

@@ -1,6 +1,7 @@
 // The state of one claim at the store, as its client knows it.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <memory>
@@ -117,6 +118,10 @@ public:
     [[nodiscard]] std::chrono::milliseconds store_lease(
         std::chrono::milliseconds asked) const noexcept {
         return lease_given > lease_given.zero() ? lease_given : asked;
+    }
+    /// The longer of what was asked for and what was given: the store may keep it for so long.
+    [[nodiscard]] std::chrono::milliseconds longest_lease() const noexcept {
+        return std::max(lease, lease_given);
     }
     /// Nothing is under way for it: it lets others try first.
     [[nodiscard]] bool is_pausing() const noexcept {

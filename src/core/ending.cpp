@@ -117,7 +117,7 @@ void engine::offer(claim_state& claim, base::instant now) {
 // From here on the claim belongs to nobody; the engine alone sees to its end.
 void engine::settle(claim_state& claim, base::instant now) {
     if (claim.queue != nullptr) {
-        if (claim.at() == claim_phase::held) claim.queue->busy_at = now;
+        if (claim.at() == claim_phase::held) claim.queue->busy_at = claim.queue->let_go_at = now;
         claim.queue->current = nullptr;
         claim.queue->offered = false;
         claim.queue = nullptr;
@@ -129,7 +129,7 @@ void engine::settle(claim_state& claim, base::instant now) {
     // By then every lease that the store may have begun for it is over, also by a slow clock: a waiter
     // may be granted, and a hold renewed by a late request, until the lease that it has now ends.
     nanoseconds const span =
-        2 * nanoseconds{claim.lease} + time_to_keep(claim, now) + set_.request_timeout;
+        2 * nanoseconds{claim.longest_lease()} + time_to_keep(claim, now) + set_.request_timeout;
     claim.surely_over =
         set_.abilities.per_claim_lease ? now + span + 2 * span / drift : base::never;
     send_settle(claim, now);
@@ -147,7 +147,9 @@ bool engine::must_wait_to_settle(claim_state& claim) {
 void engine::settle_next(seam::lane_id lane) {
     while (auto const number = settlements_.next(lane)) {
         auto* const claim = find(*number);
-        if (claim != nullptr && claim->settle_waits) return send_settle(*claim, now_);
+        if (claim == nullptr || !std::exchange(claim->settle_waits, false)) continue;
+        send_settle(*claim, now_);
+        if (claim->lane == lane) return;  // else its name has moved, and the place is still free
     }
 }
 
@@ -227,7 +229,7 @@ void engine::tell_release(claim_state& claim, release_outcome outcome) {
 }
 
 void engine::withdraw(release_call& call) {
-    if (auto* const queue = std::exchange(call.of, nullptr)) queue->releasing = nullptr;
+    if (auto* const claim = std::exchange(call.of, nullptr)) claim->releasing = nullptr;
 }
 
 // --- close -------------------------------------------------------------------------------------

@@ -193,6 +193,7 @@ private:
     // callers.cpp and submitting.cpp: the wait queue and the submit
     void start(std::shared_ptr<wait_queue> const& queue, base::instant now);
     void start_again(std::shared_ptr<wait_queue> const& queue, base::instant now);
+    [[nodiscard]] bool must_let_others_try(wait_queue& queue, base::instant now) const;
     claim_state& add_claim(std::shared_ptr<wait_queue> const& queue);
     void submit(claim_state& claim, base::instant now);
     void send_submit(claim_state& claim, base::instant now);

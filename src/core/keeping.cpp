@@ -186,10 +186,11 @@ void engine::on_renewal_failure(claim_state& claim, base::error const& error, ba
                claim.terms->retry) {
         ask_policy(claim, error, now);
     }
+    auto const lease = judge_->sure_lease(claim.lease, claim.lease_given);
     claim.renew_at =
         judge_->error_ends_renewal() && claim.at() == phase::held
             ? base::never
-            : now + back_off(claim.failures, nanoseconds{claim.lease - claim.terms->grace} / 10);
+            : now + back_off(claim.failures, nanoseconds{lease - claim.terms->grace} / 10);
     reschedule(claim);
 }
 
@@ -214,8 +215,9 @@ void engine::lose(claim_state& claim, std::string const& why, base::instant now)
     } else {
         enter(claim, claim_phase::over);
         // A lease ends by itself at the store; in a session that lives on, only we can end it.
+        auto const longest = claim.longest_lease();
         claim.surely_over = set_.abilities.per_claim_lease
-                                ? claim.deadline + claim.lease + 4 * judgement::margin(claim.lease)
+                                ? claim.deadline + longest + 4 * judgement::margin(longest)
                                 : claim.deadline;
         reschedule(claim);
     }

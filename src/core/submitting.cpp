@@ -26,32 +26,6 @@ base::error too_little_for(milliseconds grace, milliseconds given) {
 
 }  // namespace
 
-void engine::start(std::shared_ptr<wait_queue> const& queue, base::instant now) {
-    submit(add_claim(queue), now);
-}
-
-// The same for those who wait behind a hold that this client has just let go.
-void engine::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now) {
-    if (set_.abilities.line) return start(queue, now);
-    auto& claim = add_claim(queue);
-    enter(claim, claim_phase::submitting);
-    claim.silent_since = base::never;
-    claim.try_at = now + pause_for_others / 2 + jitter(pause_for_others / 2);
-    reschedule(claim);
-}
-
-claim_state& engine::add_claim(std::shared_ptr<wait_queue> const& queue) {
-    // Threads that hand a hold on are nobody in particular.
-    auto const actor = queue->terms->sharable() ? seam::actor_id{} : queue->waiting.front().actor;
-    seam::claim subject{queue->terms->spec, next_claim_id(), actor};
-    auto* const claim = new claim_state{std::move(subject), queue->terms};
-    claims_.emplace(claim->subject.id.number, claim);
-    claim->queue = queue;
-    queue->current = claim;
-    if (queue->bias != nullptr) claim->generation = queue->bias->revocation().begin();
-    return *claim;
-}
-
 void engine::submit(claim_state& claim, base::instant now) {
     enter(claim, claim_phase::submitting);
     claim.lane = lane_of(claim.terms->spec->name);
@@ -271,10 +245,10 @@ void engine::on_too_late(claim_state& claim, base::instant now) {
 
 // Ends the calls that made one attempt; and the claim, when nobody is left.
 void engine::answer_busy(wait_queue& queue, base::instant now) {
-    auto* const it = queue.current;
+    auto* const claim = queue.current;
     queue.busy_at = now;
     end_attempts(queue);
-    if (queue.waiting.empty()) abandon(*it, now);
+    if (queue.waiting.empty()) abandon(*claim, now);
 }
 
 void engine::end_attempts(wait_queue& queue) {

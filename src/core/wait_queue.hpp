@@ -33,6 +33,8 @@ struct wait_queue {
     base::instant busy_at{base::instant::min()};  ///< when it was last known to be taken
     std::unique_ptr<biased_hold> const bias;      ///< on a store of this process
     std::atomic<int> handles{0};                  ///< synchronizer objects that lock through it
+    base::instant let_go_at{};                    ///< when a hold of theirs last ended
+    int turns{0};         ///< claims in a row, with hardly a pause, at a store without a line
     bool offered{false};  ///< `current` is held, nobody uses it, and the first call was nudged
 };
 

@@ -43,13 +43,15 @@ struct asking final : completion {
 
 class engine_test : public ::testing::Test {
 protected:
-    engine_test() {
-        engine::settings with;
+    engine_test() { make_engine({}); }
+    ~engine_test() override { it->close(now); }
+
+    /// Another one, for a store with other abilities.
+    void make_engine(engine::settings with) {
         with.self = seam::client_id{1};
         with.seed = 1;
         it.emplace(std::move(with));
     }
-    ~engine_test() override { it->close(now); }
 
     std::shared_ptr<wait_queue> queue_for(lock_options const& options = {},
                                           std::string name = "n") {

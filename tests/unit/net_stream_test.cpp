@@ -1,6 +1,7 @@
 // Streams to servers of this process: how they connect, what they ask of the poller, how they end.
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -153,9 +154,9 @@ TEST_F(net_stream, goes_on_when_there_is_room_again) {
 }
 
 TEST_F(net_stream, connects_to_a_unix_socket) {
-    char folder[] = "/tmp/holdfast-net-XXXXXX";
-    ASSERT_NE(::mkdtemp(folder), nullptr);
-    std::string const path = std::string{folder} + "/socket";
+    auto folder = (std::filesystem::temp_directory_path() / "holdfast-net-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    auto const path = folder + "/socket";
     base::descriptor const listening{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     sockaddr_un here{};
     here.sun_family = AF_UNIX;
@@ -173,7 +174,7 @@ TEST_F(net_stream, connects_to_a_unix_socket) {
     ::unlink(path.c_str());
     endpoint const nowhere{.socket_path = path};
     EXPECT_THROW((stream{events_, about, nowhere}), broken);
-    ::rmdir(folder);
+    ::rmdir(folder.c_str());
 }
 
 TEST_F(net_stream, a_server_without_tls_is_named_as_such) {

@@ -1,0 +1,94 @@
+// The engine on stores without a line, with several lanes, and that give other leases than were asked for.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "unit/engine_fixture.hpp"
+
+namespace holdfast::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Clients that poll would starve: nobody tells this one that they wait.
+TEST_F(engine_test, who_locks_again_and_again_without_a_line_lets_others_try) {
+    make_engine({.abilities = {.line = false}});
+    auto const where = queue_for({.local_passes = 3});
+    for (int i = 0; i < 3; ++i) {
+        it->release(take(where), now);
+        settle_down();
+    }
+    waiting next{where};
+    it->begin(next.call, now);
+    EXPECT_EQ(wanted<seam::submit>(), 0U);
+    pass(50ms);
+    EXPECT_EQ(next.call.outcome, verdict::granted);
+    it->release(next.call.held, now);
+    settle_down();
+    waiting attempt{where};
+    attempt.call.wait = false;
+    it->begin(attempt.call, now);
+    EXPECT_EQ(wanted<seam::submit>(), 1U) << "an attempt does not wait";
+    settle_down();
+}
+
+TEST_F(engine_test, who_locks_now_and_then_without_a_line_does_not_wait) {
+    make_engine({.abilities = {.line = false}});
+    auto const where = queue_for({.local_passes = 3});
+    for (int i = 0; i < 20; ++i) {
+        it->release(take(where), now);
+        settle_down();
+        pass(50ms);
+    }
+}
+
+TEST_F(engine_test, renewals_that_fail_are_repeated_by_the_lease_that_was_given) {
+    waiting one{queue_for({.lease = 60s})};
+    it->begin(one.call, now);
+    while (one.call.outcome == verdict::pending)
+        for (auto const& out : sent()) {
+            auto answer = carry_out(out);
+            if (auto* const granted = std::get_if<seam::granted>(&answer.body))
+                granted->held.lease = 4s;
+            it->on_reply(out.id, answer, now);
+        }
+    auto last = now;
+    while (one.call.held->state(now) != lease_state::lost) {
+        now = it->next_due();
+        it->on_time(now);
+        if (wanted<seam::renew>() > 0) {
+            bool const first = last == base::instant{100h};
+            EXPECT_TRUE(first || now - last <= 401ms) << (now - last).count();
+            last = now;
+        }
+        fail_all();
+    }
+    EXPECT_LE(now - base::instant{100h}, 4s);
+}
+
+TEST_F(engine_test, a_settlement_that_waits_goes_on_waiting_where_its_name_has_moved) {
+    constexpr auto most = settlement_window::most;
+    std::string moved;
+    make_engine({.abilities = {.lanes = true}, .lane_of = [&](std::string_view name) {
+                     return seam::lane_id{name.starts_with("b") || name == moved ? 1U : 0U};
+                 }});
+    std::vector<std::shared_ptr<hold_state>> all;
+    for (std::size_t i = 0; i <= most; ++i)
+        all.push_back(take(queue_for({}, "a" + std::to_string(i))));
+    for (std::size_t i = 0; i < most; ++i)
+        all.push_back(take(queue_for({}, "b" + std::to_string(i))));
+    for (auto const& held : all)
+        it->release(held, now);
+    auto const under_way = sent();
+    ASSERT_EQ(under_way.size(), 2 * most) << "one waits";
+    moved = "a" + std::to_string(most);
+    it->on_reply(under_way.front().id, carry_out(under_way.front()), now);
+    EXPECT_TRUE(sent().empty()) << "there is no place in its new lane";
+    it->on_reply(under_way.back().id, carry_out(under_way.back()), now);
+    auto const next = sent();
+    ASSERT_EQ(next.size(), 1U);
+    EXPECT_EQ(std::get<seam::settle>(next.front().what).subject.name(), moved);
+}
+
+}  // namespace
+}  // namespace holdfast::core
