@@ -127,6 +127,12 @@ public:
     [[nodiscard]] bool is_pausing() const noexcept {
         return at_ == claim_phase::submitting && !asking && failures == 0 && try_at != base::never;
     }
+    /// It wants to be renewed, and waits its turn: see renewal_window.
+    [[nodiscard]] bool waits_to_renew() const noexcept {
+        bool const keeps = at_ == claim_phase::held || at_ == claim_phase::waiting ||
+                           at_ == claim_phase::confirming;
+        return keeps && asking && answer_by == base::never;
+    }
     [[nodiscard]] bool in_doubt() const noexcept { return failures > 0; }
     [[nodiscard]] base::instant lost_at() const noexcept { return deadline - terms->grace; }
 

@@ -38,6 +38,7 @@ void engine::on_reply(seam::request_id id, seam::reply const& answer, base::inst
     auto const asked = pending_.take(id);
     if (!asked) return;  // a reply that came twice
     auto const& was = *asked;
+    if (was.purpose == purpose::renew) renewals_.leave(*was.lane, was.subject);
     if (auto const* const failed = std::get_if<seam::failure>(&answer.body)) {
         ++metrics_.requests_failed;
         name_watches_.on_disconnection();
@@ -58,7 +59,7 @@ void engine::dispatch(pending_request const& was, seam::reply const& answer, bas
     case purpose::look:
         if (auto* const claim = find(was.subject)) on_look(*claim, answer, now);
         return;
-    case purpose::renew: return on_renewed(was, answer, now);
+    case purpose::renew: on_renewed(was, answer, now); return send_renewals(now);
     case purpose::operation: return on_operation_reply(was, answer);
     case purpose::submit:
         if (auto* const claim = find(was.subject)) on_submit_reply(*claim, was, answer, now);
@@ -94,7 +95,7 @@ void engine::on_failure(pending_request const& was, base::error const& error, ba
         for (auto const& [number, lease] : was.batch)
             if (auto* const claim = find(number); claim != nullptr && claim->asking)
                 on_renewal_failure(*claim, error, now);
-        return;
+        return send_renewals(now);
     case purpose::operation:
         if (auto const found = operations_.find(was.subject); found != operations_.end()) {
             auto& call = *found->second;

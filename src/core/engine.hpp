@@ -15,6 +15,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "base/random.hpp"
+#include "core/actions.hpp"
 #include "core/call.hpp"
 #include "core/cell_watches.hpp"
 #include "core/claim_state.hpp"
@@ -22,8 +23,8 @@
 #include "core/judgement.hpp"
 #include "core/metrics.hpp"
 #include "core/name_watches.hpp"
-#include "core/outbox.hpp"
 #include "core/pending_requests.hpp"
+#include "core/renewal_window.hpp"
 #include "core/settlement_window.hpp"
 #include "core/task_scheduler.hpp"
 #include "core/waiting_claims.hpp"
@@ -51,21 +52,8 @@ public:
 
     using outgoing = core::outgoing;
 
-    /// A retry policy of the user's to be asked; the answer comes back by `answer_retry`.
-    struct question {
-        std::uint64_t ticket;
-        terms_ptr policy_of;
-        retry::attempt about;
-    };
-
-    /// What the driver has to do. It takes what it finds and clears it.
-    struct actions {
-        outbox requests;
-        std::vector<std::shared_ptr<hold_state>>
-            losses;  ///< to be announced on the notifier thread
-        std::vector<question> questions;
-        std::vector<std::string> warnings;  ///< for the log
-    };
+    using question = core::question;
+    using actions = core::actions;
 
     explicit engine(settings with);
     ~engine();
@@ -182,7 +170,7 @@ private:
     void reschedule(claim_state& claim);
     [[nodiscard]] base::instant due_of(claim_state const& claim) const;
     [[nodiscard]] base::instant patience_end(claim_state const& claim) const;
-    void on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals);
+    void on_due(claim_state& claim, base::instant now);
     [[nodiscard]] std::chrono::nanoseconds back_off(int failures, std::chrono::nanoseconds cap);
 
     // operations.cpp: requests of their own
@@ -225,8 +213,13 @@ private:
     void plan_wait(claim_state& claim, std::chrono::milliseconds blocked_for, base::instant now);
 
     // keeping.cpp: renewal and loss
-    void send_renewals(std::vector<claim_state*> due, base::instant now);
-    void send_renewal(std::span<claim_state* const> due, base::instant now);
+    void want_renewal(claim_state& claim, base::instant now);
+    [[nodiscard]] renewal_window::wish wish_of(claim_state const& claim, base::instant now) const;
+    [[nodiscard]] std::chrono::nanoseconds answer_time(claim_state const& claim) const;
+    void send_renewals(base::instant now);
+    [[nodiscard]] std::vector<claim_state*> next_batch(seam::lane_id lane);
+    void send_renewal(seam::lane_id lane, std::span<claim_state* const> claims, base::instant now,
+                      std::uint64_t place = 0);
     void on_renewed(pending_request const& was, seam::reply const& answer, base::instant now);
     void on_renewal(claim_state& claim, seam::renewal const& result,
                     std::chrono::milliseconds lease, clock_readings::reading const& by,
@@ -284,6 +277,8 @@ private:
     boost::unordered_flat_map<std::uint64_t, operation_call*> operations_;
     boost::unordered_flat_map<std::uint64_t, acquire_call*> asked_;
     settlement_window settlements_;
+    renewal_window renewals_;
+    timed renewals_timer_{timed::kind::renewals};  ///< for those that wait their turn
     std::deque<claim_number> parked_;  ///< in the order in which they were put aside; some are back
     waiting_claims waiting_;
     name_watches name_watches_;

@@ -1,4 +1,4 @@
-// The engine's part that keeps holds: renewal in batches, doubt, and loss before the deadline.
+// The engine's part that keeps holds: what a renewal brings, doubt, and loss before the deadline.
 #include <algorithm>
 #include <utility>
 
@@ -12,57 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Claims in one renewal: large enough to be cheap, small enough not to stall a store for others.
-constexpr std::size_t batch_size = 512;
-
-constexpr milliseconds shortest_answer{20};
-
 }  // namespace
-
-// By lanes, so that a sick one delays no other.
-void engine::send_renewals(std::vector<claim_state*> due, base::instant now) {
-    for (auto* const claim : due)
-        claim->lane = lane_of(claim->terms->spec->name);
-    if (set_.lane_of) std::ranges::stable_sort(due, {}, &claim_state::lane);
-    for (std::size_t from = 0; from < due.size();) {
-        auto const lane = due[from]->lane;
-        auto to = from;
-        while (to < due.size() && to - from < batch_size && due[to]->lane == lane)
-            ++to;
-        send_renewal({due.data() + from, to - from}, now);
-        from = to;
-    }
-}
-
-void engine::send_renewal(std::span<claim_state* const> due, base::instant now) {
-    seam::renew request{.items = {}, .lane = due.front()->lane};
-    std::vector<renewed_claim> batch;
-    request.items.reserve(due.size());
-    batch.reserve(due.size());
-    auto soonest = base::never;
-    for (auto* const claim : due) {
-        request.items.push_back({claim->subject, claim->lease});
-        batch.push_back({claim->subject.id.number, claim->lease});
-        claim->asking = true;
-        if (claim->silent_since == base::never) claim->silent_since = now;
-        // A sixth of the lease: enough tries fit between the first renewal and the loss.
-        auto const lease = judge_->sure_lease(claim->lease, claim->lease_given);
-        claim->answer_by =
-            now + std::clamp<nanoseconds>(nanoseconds{lease - claim->terms->grace} / 6,
-                                          shortest_answer, set_.request_timeout);
-        soonest = std::min(soonest, claim->answer_by);
-        reschedule(*claim);
-    }
-    request.answer_within = std::chrono::ceil<milliseconds>(soonest - now);
-    auto const lane = request.lane;
-    send({.purpose = purpose::renew, .sent = now, .lane = lane, .batch = std::move(batch)},
-         std::move(request));
-}
-
-void engine::renew_now(claim_state& claim, base::instant now) {
-    // An attempt of a retry policy that is under way stays one: whichever answer comes first is its.
-    send_renewals({&claim}, now);
-}
 
 void engine::on_renewed(pending_request const& was, seam::reply const& answer, base::instant now) {
     auto const* const results = std::get_if<seam::renewed>(&answer.body);
@@ -241,7 +191,8 @@ void engine::renew(hold_state& held, std::optional<milliseconds> lease, renew_ca
     }
     call.asked = now;
     claim->renew_calls.push_back(call);
-    renew_now(*claim, now);
+    if (claim->silent_since == base::never) claim->silent_since = now;
+    send_renewal(lane_of(claim->terms->spec->name), {&claim, 1}, now);  // without waiting its turn
 }
 
 void engine::withdraw(renew_call& call) noexcept {

@@ -82,7 +82,6 @@ void engine::on_session(seam::session_changed const& what, base::instant now) {
         name_watches_.on_disconnection();
         watches_.on_reconnection(tasks_);
     }
-    std::vector<claim_state*> renewals;
     for (auto* const claim : concerned(what)) {
         switch (what.became) {
         case state::in_doubt: doubt(*claim, now); break;
@@ -90,11 +89,11 @@ void engine::on_session(seam::session_changed const& what, base::instant now) {
         case state::restored:
             if (claim->at() == phase::held || claim->at() == phase::confirming ||
                 (claim->at() == phase::waiting && claim->in_store_line))
-                renewals.push_back(claim);
+                want_renewal(*claim, now);
             break;
         }
     }
-    if (!renewals.empty()) send_renewals(std::move(renewals), now);
+    send_renewals(now);
 }
 
 std::vector<claim_state*> engine::concerned(seam::session_changed const& what) {

@@ -28,7 +28,7 @@ struct renewed_claim {
 struct pending_request {
     request_purpose purpose{};
     base::instant sent{};
-    std::uint64_t subject{0};             ///< claim number or ticket
+    std::uint64_t subject{0};             ///< claim number, ticket, or place among renewals
     std::optional<seam::lane_id> lane{};  ///< that answers; nothing when several do
     std::vector<renewed_claim> batch{};   ///< of a renewal
 };

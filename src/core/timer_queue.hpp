@@ -7,7 +7,7 @@
 namespace holdfast::core {
 
 struct timed {
-    enum class kind { claim, acquire, operation, task };
+    enum class kind { claim, acquire, operation, task, renewals };
 
     explicit timed(kind own) noexcept : what{own} {}
 

@@ -72,7 +72,6 @@ base::instant engine::patience_end(claim_state const& claim) const {
 
 void engine::on_time(base::instant now) {
     turn const at{*this, now};
-    std::vector<claim_state*> renewals;
     for (int i = 0; i < most_timers && !timers_.empty() && timers_.top()->due <= now; ++i) {
         auto& top = *timers_.top();
         switch (top.what) {
@@ -81,27 +80,24 @@ void engine::on_time(base::instant now) {
             attempt_operation(static_cast<operation_call&>(top), now);
             break;
         case timed::kind::task: tasks_.on_timer(static_cast<task_call&>(top)); break;
-        case timed::kind::claim: on_due(static_cast<claim_state&>(top), now, renewals); break;
+        case timed::kind::renewals: send_renewals(now); break;
+        case timed::kind::claim: on_due(static_cast<claim_state&>(top), now); break;
         }
     }
+    if (renewals_.next_place() > now) return;
     // Those that are nearly due go along. The queue is ordered, so they stand at its front.
-    while (!renewals.empty() && !timers_.empty()) {
-        auto& top = *timers_.top();
-        if (top.what != timed::kind::claim) break;
-        auto& claim = static_cast<claim_state&>(top);
+    while (!timers_.empty() && timers_.top()->what == timed::kind::claim) {
+        auto& claim = static_cast<claim_state&>(*timers_.top());
         bool const keeping = claim.at() == claim_phase::held || claim.at() == claim_phase::waiting;
         if (!keeping || claim.asking || claim.due != claim.renew_at ||
             claim.renew_at - claim.terms->renew_every / batch_window > now)
             break;
-        renewals.push_back(&claim);
-        claim.asking = true;
-        claim.answer_by = base::never;  // set when it is sent, in a moment
-        reschedule(claim);
+        want_renewal(claim, now);
     }
-    if (!renewals.empty()) send_renewals(std::move(renewals), now);
+    send_renewals(now);
 }
 
-void engine::on_due(claim_state& claim, base::instant now, std::vector<claim_state*>& renewals) {
+void engine::on_due(claim_state& claim, base::instant now) {
     using phase = claim_phase;
     if (claim.at() == phase::parked) {
         auto const what = unpark(claim);
@@ -135,10 +131,7 @@ void engine::on_due(claim_state& claim, base::instant now, std::vector<claim_sta
     if (!by_store) return submit(claim, now);
     claim.attempting = claim.at() == phase::waiting && now >= claim.try_at;
     claim.try_at = base::never;
-    claim.asking = true;
-    claim.answer_by = base::never;  // set when it is sent, in a moment
-    reschedule(claim);
-    renewals.push_back(&claim);
+    want_renewal(claim, now);
 }
 
 std::chrono::nanoseconds engine::back_off(int failures, nanoseconds cap) {

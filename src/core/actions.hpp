@@ -1,0 +1,32 @@
+// What the engine wants done.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <holdfast/retry.hpp>
+
+#include "core/hold_state.hpp"
+#include "core/outbox.hpp"
+#include "core/terms.hpp"
+
+namespace holdfast::core {
+
+/// A retry policy of the user's to be asked; the answer comes back by `engine::answer_retry`.
+struct question {
+    std::uint64_t ticket;
+    terms_ptr policy_of;
+    retry::attempt about;
+};
+
+/// What the driver has to do. It takes what it finds and clears it.
+struct actions {
+    outbox requests;
+    std::vector<std::shared_ptr<hold_state>> losses;  ///< to be announced on the notifier thread
+    std::vector<question> questions;
+    std::vector<std::string> warnings;  ///< for the log
+};
+
+}  // namespace holdfast::core
