@@ -108,7 +108,7 @@ public:
     }
 
     [[nodiscard]] claim_phase at() const noexcept { return at_; }
-    /// The only way from one phase to another.
+    /// For claim_table::enter, which knows what depends on it.
     void enter(claim_phase next) noexcept {
         assert(may_follow(at_, next));
         at_ = next;

@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine_parts.hpp"
 #include "core/task.hpp"
 
 namespace holdfast::core {
 
 /// Requests are given as named values, never as temporaries made inside a co_await: g++ 12 destroys
-/// those twice. Given to every task; each of its functions that returns an awaitable ends in `script_stopped`
+/// those twice. Given to every task; each of its functions that returns an awaitable ends in `task_stopped`
 /// when the caller withdraws, and in `errc::closed` when the client is closed.
 ///
 /// Thread-safety: none; tasks run inside the engine.
 class task_context {
 public:
-    task_context(engine& on, task_call& call) noexcept : engine_{on}, call_{call} {}
+    task_context(engine_parts& on, task_call& call) noexcept : parts_{on}, call_{call} {}
 
     class asking;
     class changing;
@@ -57,13 +57,13 @@ public:
     /// The rest of it: until it has ended.
     [[nodiscard]] queueing end(acquire_call& call);
     /// Ends it now; it may have been granted before.
-    void give_up(acquire_call& call) { engine_.withdraw(call, now()); }
+    void give_up(acquire_call& call) { parts_.acquires.withdraw(call, now()); }
     /// A call for these three. It must have ended before it goes.
     [[nodiscard]] acquire_call call_on(std::shared_ptr<wait_queue> where) {
         return {std::move(where), call_};
     }
-    void release(std::shared_ptr<hold_state> const& held) { engine_.release(held, now()); }
-    void consume(std::shared_ptr<hold_state> const& held) { engine_.consume(held, now()); }
+    void release(std::shared_ptr<hold_state> const& held) { parts_.releases.release(held, now()); }
+    void consume(std::shared_ptr<hold_state> const& held) { parts_.releases.consume(held, now()); }
 
     /// Begins a task that nobody waits for.
     void leave_to(task_call::body what);
@@ -81,7 +81,7 @@ public:
 private:
     [[nodiscard]] asking make_asking(seam::request what, bool within_deadline);
 
-    engine& engine_;
+    engine_parts& parts_;
     task_call& call_;
     bool sent_again_{false};
 };
@@ -92,24 +92,24 @@ public:
     [[nodiscard]] bool await_ready() const noexcept { return false; }
 
 protected:
-    context_wait(engine& on, task_call& call) noexcept : engine_{on}, call_{call} {}
+    context_wait(engine_parts& on, task_call& call) noexcept : parts_{on}, call_{call} {}
     ~context_wait() = default;
 
     void suspend() noexcept { call_.waits_for = this; }
     /// Throws when the task was stopped meanwhile.
     void check_stop() const;
 
-    engine& engine_;
+    engine_parts& parts_;
     task_call& call_;
 };
 
 class task_context::asking final : public context_wait {
 public:
-    asking(engine& on, task_call& call, seam::request what, base::instant deadline);
+    asking(engine_parts& on, task_call& call, seam::request what, base::instant deadline);
 
     /// An answer that is known already.
     struct known {};
-    asking(engine& on, task_call& call, known);
+    asking(engine_parts& on, task_call& call, known);
 
     [[nodiscard]] bool await_ready() const noexcept { return ready_; }
     void await_suspend(std::coroutine_handle<>);
@@ -136,8 +136,8 @@ task_context::asking task_context::ask_anyway(Request&& what) {
 
 class task_context::changing final : public context_wait {
 public:
-    changing(engine& on, task_call& call, std::optional<seam::cell_key> key, std::uint64_t seen,
-             base::instant until);
+    changing(engine_parts& on, task_call& call, std::optional<seam::cell_key> key,
+             std::uint64_t seen, base::instant until);
 
     void await_suspend(std::coroutine_handle<>);
     bool await_resume();
@@ -151,7 +151,7 @@ private:
 
 class task_context::acquiring final : public context_wait {
 public:
-    acquiring(engine& on, task_call& call, std::vector<std::shared_ptr<wait_queue>> queues,
+    acquiring(engine_parts& on, task_call& call, std::vector<std::shared_ptr<wait_queue>> queues,
               bool wait);
 
     void await_suspend(std::coroutine_handle<>);
@@ -165,7 +165,7 @@ private:
 
 class task_context::queueing final : public context_wait {
 public:
-    queueing(engine& on, task_call& call, acquire_call& inner, bool begins)
+    queueing(engine_parts& on, task_call& call, acquire_call& inner, bool begins)
         : context_wait{on, call}, inner_{inner}, begins_{begins} {}
 
     [[nodiscard]] bool await_ready() const noexcept { return !begins_ && over({}); }

@@ -33,7 +33,7 @@ nobody nobodys;
 
 task_scheduler::~task_scheduler() { tasks_.clear(); }  // those that clean up may still be under way
 
-void task_scheduler::begin(task_call& call, engine& on) {
+void task_scheduler::begin(task_call& call, engine_parts& on) {
     call.runs_on = this;
     tasks_.push_back(call);
     if (closed_ && !call.cleans_up) {
@@ -45,7 +45,7 @@ void task_scheduler::begin(task_call& call, engine& on) {
     wake(call);
 }
 
-void task_scheduler::spawn(task_call::body what, engine& on) {
+void task_scheduler::spawn(task_call::body what, engine_parts& on) {
     auto& call = spawned_.emplace_back(std::make_unique<task_call>(std::move(what), nobodys));
     call->cleans_up = true;
     begin(*call, on);

@@ -13,7 +13,7 @@
 
 namespace holdfast::core {
 
-class engine;
+struct engine_parts;
 
 /// A task is only marked as ready by what happens; it runs when the event is over, in `run_ready`, so
 /// that no task runs inside another function of the engine.
@@ -28,9 +28,9 @@ public:
     task_scheduler& operator=(task_scheduler const&) = delete;
 
     /// `on` is what the task works with.
-    void begin(task_call& call, engine& on);
+    void begin(task_call& call, engine_parts& on);
     /// Begins a task that nobody waits for, and which goes on while the client closes.
-    void spawn(task_call::body what, engine& on);
+    void spawn(task_call::body what, engine_parts& on);
     /// Ends the task in `task_stopped`, when it runs next.
     void stop(task_call& call) noexcept;
     /// The task may be able to go on.

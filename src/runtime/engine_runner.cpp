@@ -60,7 +60,7 @@ void engine_runner::answer_retry(core::engine::question const& what) {
 }
 
 void engine_runner::hand_out() {
-    auto& todo = engine_.todo;
+    auto& todo = engine_.todo();
     std::vector<notifier::job> losses;  // first: what comes after may be somebody else's grant
     for (auto& grant : todo.losses)
         losses.push_back([grant = std::move(grant)] { grant->announce_loss(); });
@@ -133,7 +133,7 @@ base::instant engine_runner::tell_time() {
     if (sender_.is_instant()) sender_.send_instantly(now);
     hand_out();
     tell_closer();
-    if (!engine_.todo.requests.empty()) driver_.wake_io_thread();
+    if (!engine_.todo().requests.empty()) driver_.wake_io_thread();
     return engine_.next_due();
 }
 

@@ -33,7 +33,7 @@ bool sender::send_at_once(base::mutex& held, base::instant now) {
 
 void sender::send_one(base::mutex& held) {
     sending_ = true;
-    auto next = engine_.todo.requests.pop();
+    auto next = engine_.todo().requests.pop();
     std::optional<seam::reply> answer;
     {
         base::unlocked const meanwhile{held};
@@ -47,7 +47,7 @@ void sender::send_one(base::mutex& held) {
 void sender::send_batches(base::mutex& held) {
     while (has_work() && !stopped_) {
         sending_ = true;
-        engine_.todo.requests.pop_all(batch_);
+        engine_.todo().requests.pop_all(batch_);
         std::vector<std::pair<seam::request_id, seam::reply>> answers;
         {
             base::unlocked const meanwhile{held};
@@ -63,8 +63,8 @@ void sender::send_batches(base::mutex& held) {
 }
 
 void sender::send_instantly(base::instant now) {
-    while (!engine_.todo.requests.empty()) {
-        engine_.todo.requests.pop_all(batch_);
+    while (!engine_.todo().requests.empty()) {
+        engine_.todo().requests.pop_all(batch_);
         for (auto& [id, what] : batch_)
             if (auto const answer = store_.send(id, std::move(what)))
                 engine_.on_reply(id, *answer, now);

@@ -21,7 +21,7 @@ public:
 
     /// Whether requests wait, and nobody is at it.
     [[nodiscard]] bool has_work() const noexcept {
-        return !sending_ && !engine_.todo.requests.empty();
+        return !sending_ && !engine_.todo().requests.empty();
     }
     [[nodiscard]] bool is_instant() const noexcept { return instant_; }
     /// Whether `send_at_once` sends all there is.

@@ -137,14 +137,14 @@ void client::send(core::engine::outgoing out) {
 void client::pump() {
     core::engine::actions todo;
     do {
-        auto more = std::exchange(engine_->todo, {});
+        auto more = std::exchange(engine_->todo(), {});
         std::vector<core::engine::outgoing> requests;
         more.requests.pop_all(requests);
         for (auto& out : requests)
             send(std::move(out));
         std::ranges::move(more.losses, std::back_inserter(todo.losses));
         std::ranges::move(more.questions, std::back_inserter(todo.questions));
-    } while (!engine_->todo.requests.empty());
+    } while (!engine_->todo().requests.empty());
     for (auto const& grant : todo.losses)
         world_.announce(*grant);
     for (auto const& question : todo.questions) {

@@ -223,13 +223,13 @@ TEST_F(engine_test, a_hint_does_not_end_the_attempts_of_a_retry_policy) {
     waiting one{queue_for({.retry = retry::fixed(1ms, 9)})};
     it->begin(one.call, now);
     settle_down();
-    auto asked = std::exchange(it->todo.questions, {});
+    auto asked = std::exchange(it->todo().questions, {});
     ASSERT_EQ(asked.size(), 1U);
     it->answer_retry(asked[0].ticket, 1ms, now);
     pass(1ms, false);  // the attempt is under way
     it->on_notice(seam::session_changed{seam::session_changed::state::restored, "again"}, now);
     settle_down();
-    EXPECT_EQ(it->todo.questions.size(), 1U) << "the policy is asked on";
+    EXPECT_EQ(it->todo().questions.size(), 1U) << "the policy is asked on";
     it->withdraw(one.call, now);
     settle_down();
     it->release(held, now);

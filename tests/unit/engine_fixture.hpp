@@ -62,7 +62,7 @@ protected:
     /// The requests that the engine wants to send now, and no longer after this.
     std::vector<engine::outgoing> sent() {
         std::vector<engine::outgoing> out;
-        it->todo.requests.pop_all(out);
+        it->todo().requests.pop_all(out);
         return out;
     }
     /// How many of one kind the engine wants to send. It still does after this.
@@ -70,7 +70,7 @@ protected:
     std::size_t wanted() {
         auto const all = sent();
         for (auto const& out : all)
-            it->todo.requests.push(out);
+            it->todo().requests.push(out);
         return static_cast<std::size_t>(std::ranges::count_if(all, [](engine::outgoing const& out) {
             return std::holds_alternative<Verb>(out.what);
         }));

@@ -82,7 +82,7 @@ TEST_F(engine_test, an_offer_that_its_thread_leaves_goes_on) {
 TEST_F(engine_test, one_failed_renewal_is_doubt_and_tried_again_at_once) {
     auto const held = take(queue_for({.lease = 3s}));
     pass(900ms);
-    while (it->todo.requests.empty()) {
+    while (it->todo().requests.empty()) {
         now = it->next_due();
         it->on_time(now);
     }
@@ -101,11 +101,11 @@ TEST_F(engine_test, the_deadline_is_the_leases_end_less_the_margin) {
     EXPECT_EQ(held->lost_at(), now + 3s - 32ms);
     pass(3s - 32ms - 1ns, false);
     EXPECT_EQ(held->state(now), lease_state::in_doubt);
-    EXPECT_TRUE(it->todo.losses.empty());
+    EXPECT_TRUE(it->todo().losses.empty());
     pass(1ns, false);
     EXPECT_EQ(held->state(now), lease_state::lost);
-    ASSERT_EQ(it->todo.losses.size(), 1U);
-    EXPECT_EQ(it->todo.losses[0], held);
+    ASSERT_EQ(it->todo().losses.size(), 1U);
+    EXPECT_EQ(it->todo().losses[0], held);
     releasing end;
     it->release(held, now, &end.call);
     EXPECT_EQ(end.call.outcome, release_outcome::already_lost);
@@ -117,7 +117,7 @@ TEST_F(engine_test, a_released_hold_is_never_announced_as_lost) {
     releasing end;
     it->release(held, now, &end.call);
     pass(60s, false);
-    EXPECT_TRUE(it->todo.losses.empty());
+    EXPECT_TRUE(it->todo().losses.empty());
     EXPECT_EQ(end.call.outcome, release_outcome::unknown) << "the store never answered";
     EXPECT_EQ(end.completions, 1);
     EXPECT_TRUE(it->idle()) << "by then the store has forgotten it";

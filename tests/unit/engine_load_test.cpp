@@ -166,12 +166,12 @@ TEST_F(engine_load_test, one_turn_of_the_timer_does_a_bounded_amount_of_work) {
     auto const held = take_many({.lease = 3s, .renew = false}, 3 * many);
     now += 10s;
     it->on_time(now);
-    auto const first = it->todo.losses.size();
+    auto const first = it->todo().losses.size();
     EXPECT_GT(first, 0U);
     EXPECT_LT(first, held.size());
     EXPECT_LE(it->next_due(), now) << "there is more to do at once";
     pass(0s);
-    EXPECT_EQ(it->todo.losses.size(), held.size());
+    EXPECT_EQ(it->todo().losses.size(), held.size());
 }
 
 /// A store of the same process, which takes back what its client has put aside.

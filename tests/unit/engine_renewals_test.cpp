@@ -154,6 +154,19 @@ TEST_F(engine_renewals_test, a_short_lease_does_not_end_behind_long_ones) {
     EXPECT_EQ(brief->state(now), lease_state::held);
 }
 
+TEST_F(engine_renewals_test, who_waits_alone_behind_a_full_window_is_tried_in_time) {
+    auto const brief = take(queue_for({.lease = 3s}, "brief"));
+    auto const others = take_many({.lease = 60s}, renewal_window::most, "n");
+    pass(960ms);
+    for (auto const& held : others)
+        it->on_notice(seam::claim_gone{held->held_by->subject.id, "so they say"}, now);
+    EXPECT_EQ(renewals().size(), renewal_window::most);  // which are never answered
+    pass(20ms, false);
+    EXPECT_TRUE(renewals().empty());
+    pass(100ms, false);
+    EXPECT_TRUE(mentions(renewals(), "brief"));
+}
+
 TEST_F(engine_renewals_test, a_renewal_that_somebody_waits_for_goes_at_once) {
     auto const all = take_many({}, many, "n");
     reconnect();
@@ -197,16 +210,16 @@ TEST_F(engine_renewals_test, an_attempt_that_waits_its_turn_is_one_attempt) {
     waiting one{queue_for({.order = ordering::fair, .retry = retry::fixed(100ms, 100)}, "wanted")};
     it->begin(one.call, now);
     settle_down();
-    ASSERT_EQ(it->todo.questions.size(), 1U);
-    it->answer_retry(std::exchange(it->todo.questions, {}).front().ticket, 100ms, now);
+    ASSERT_EQ(it->todo().questions.size(), 1U);
+    it->answer_retry(std::exchange(it->todo().questions, {}).front().ticket, 100ms, now);
     pass(200ms, false);
     EXPECT_TRUE(renewals().empty());
-    EXPECT_TRUE(it->todo.questions.empty()) << "the store has not answered yet";
+    EXPECT_TRUE(it->todo().questions.empty()) << "the store has not answered yet";
     for (auto const& out : under_way)
         answer(out);
     settle_down();
-    ASSERT_EQ(it->todo.questions.size(), 1U);
-    EXPECT_EQ(it->todo.questions.front().about.number, 2);
+    ASSERT_EQ(it->todo().questions.size(), 1U);
+    EXPECT_EQ(it->todo().questions.front().about.number, 2);
     it->withdraw(one.call, now);
 }
 

@@ -1,8 +1,10 @@
-// The engine's part that sends renewals: in batches, by lanes, a bounded number at once.
+// The part of the engine that sends renewals: in batches, by lanes, a bounded number at once.
+#include "core/renewer.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include "core/engine.hpp"
+#include "core/engine_parts.hpp"
 
 namespace holdfast::core {
 
@@ -19,16 +21,16 @@ constexpr milliseconds shortest_answer{20};
 }  // namespace
 
 // It goes when its turn comes: in each lane a bounded number of renewals is under way.
-void engine::want_renewal(claim_state& claim, base::instant now) {
+void renewer::want(claim_state& claim, base::instant now) {
     if (claim.waits_to_renew()) return;
     if (claim.silent_since == base::never) claim.silent_since = now;
     claim.asking = true;
     claim.answer_by = base::never;  // set when it is sent
-    renewals_.add(lane_of(claim.terms->spec->name), wish_of(claim, now));
-    reschedule(claim);
+    window_.add(shared_.lane_of(claim.terms->spec->name), wish_of(claim, now));
+    parts_.timing.reschedule(claim);
 }
 
-renewal_window::wish engine::wish_of(claim_state const& claim, base::instant now) const {
+renewal_window::wish renewer::wish_of(claim_state const& claim, base::instant now) const {
     // Who only waits has no deadline, but the store forgets it when its lease is over.
     auto const deadline =
         claim.at() == claim_phase::waiting ? now + claim.lease / 3 : claim.lost_at();
@@ -36,43 +38,44 @@ renewal_window::wish engine::wish_of(claim_state const& claim, base::instant now
 }
 
 // A sixth of the lease: enough tries fit between the first renewal and the loss.
-nanoseconds engine::answer_time(claim_state const& claim) const {
-    auto const lease = judge_->sure_lease(claim.lease, claim.lease_given);
+nanoseconds renewer::answer_time(claim_state const& claim) const {
+    auto const lease = shared_.judge->sure_lease(claim.lease, claim.lease_given);
     return std::clamp<nanoseconds>(nanoseconds{lease - claim.terms->grace} / 6, shortest_answer,
-                                   set_.request_timeout);
+                                   shared_.settings.request_timeout);
 }
 
-void engine::send_renewals(base::instant now) {
-    for (std::size_t i = 0; i < renewals_.lanes(); ++i) {
+void renewer::send_due(base::instant now) {
+    for (std::size_t i = 0; i < window_.lanes(); ++i) {
         auto const lane = static_cast<seam::lane_id>(i);
-        while (renewals_.next_place(lane) <= now) {
+        while (window_.next_place(lane) <= now) {
             auto const next = next_batch(lane);
             if (next.empty()) continue;
-            send_renewal(lane, next, now, renewals_.enter(lane, now));
+            send_batch(lane, next, now, window_.enter(lane, now));
         }
     }
-    schedule(renewals_timer_, renewals_.next_place());
+    shared_.schedule(timer_, window_.next_place());
 }
 
 // The most urgent ones of those that still want it. A name that has moved meanwhile goes where it is.
-std::vector<claim_state*> engine::next_batch(seam::lane_id lane) {
+std::vector<claim_state*> renewer::next_batch(seam::lane_id lane) {
     std::vector<claim_state*> out;
     while (out.size() < batch_size) {
-        auto const next = renewals_.pop(lane);
+        auto const next = window_.pop(lane);
         if (!next) break;
-        auto* const claim = find(next->claim);
+        auto* const claim = parts_.claims.find(next->claim);
         if (claim == nullptr || !claim->waits_to_renew()) continue;
-        if (lane_of(claim->terms->spec->name) != lane) {
-            renewals_.add(lane_of(claim->terms->spec->name), *next);
+        if (auto const home = shared_.lane_of(claim->terms->spec->name); home != lane) {
+            window_.add(home, *next);
             continue;
         }
+        claim->answer_by = shared_.now;  // it waits no longer, also where it stands here twice
         out.push_back(claim);
     }
     return out;
 }
 
-void engine::send_renewal(seam::lane_id lane, std::span<claim_state* const> claims,
-                          base::instant now, std::uint64_t place) {
+void renewer::send_batch(seam::lane_id lane, std::span<claim_state* const> claims,
+                         base::instant now, std::uint64_t place) {
     seam::renew request{.items = {}, .lane = lane};
     std::vector<renewed_claim> batch;
     request.items.reserve(claims.size());
@@ -85,21 +88,27 @@ void engine::send_renewal(seam::lane_id lane, std::span<claim_state* const> clai
         claim->asking = true;
         claim->answer_by = now + answer_time(*claim);
         soonest = std::min(soonest, claim->answer_by);
-        reschedule(*claim);
+        parts_.timing.reschedule(*claim);
     }
     request.answer_within = std::chrono::ceil<milliseconds>(soonest - now);
-    send({.purpose = purpose::renew,
-          .sent = now,
-          .subject = place,
-          .lane = lane,
-          .batch = std::move(batch)},
-         std::move(request));
+    shared_.send({.purpose = request_purpose::renew,
+                  .sent = now,
+                  .subject = place,
+                  .lane = lane,
+                  .batch = std::move(batch)},
+                 std::move(request));
+}
+
+void renewer::send_alone(claim_state& claim, base::instant now) {
+    if (claim.silent_since == base::never) claim.silent_since = now;
+    auto* const one = &claim;
+    send_batch(shared_.lane_of(claim.terms->spec->name), {&one, 1}, now);
 }
 
 // An attempt of a retry policy that is under way stays one: whichever answer comes first is its.
-void engine::renew_now(claim_state& claim, base::instant now) {
-    want_renewal(claim, now);
-    send_renewals(now);
+void renewer::renew_now(claim_state& claim, base::instant now) {
+    want(claim, now);
+    send_due(now);
 }
 
 }  // namespace holdfast::core

@@ -1,8 +1,10 @@
-// The engine's part that asks the store for a claim, and takes its answer.
+// The part of the engine that asks the store for a claim, and takes its answer.
+#include "core/submitter.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include "core/engine.hpp"
+#include "core/engine_parts.hpp"
 #include "core/refusals.hpp"
 
 namespace holdfast::core {
@@ -26,87 +28,95 @@ base::error too_little_for(milliseconds grace, milliseconds given) {
 
 }  // namespace
 
-void engine::submit(claim_state& claim, base::instant now) {
-    enter(claim, claim_phase::submitting);
-    claim.lane = lane_of(claim.terms->spec->name);
+void submitter::submit(claim_state& claim, base::instant now) {
+    parts_.claims.enter(claim, claim_phase::submitting);
+    claim.lane = shared_.lane_of(claim.terms->spec->name);
     claim.in_store_line = false;
     claim.attempting = false;
     claim.try_at = claim.renew_at = base::never;
     claim.asking = true;
     if (claim.silent_since == base::never) claim.silent_since = now;
     claim.answer_by = give_up_time(claim, now);
-    if (clocks_.is_fresh(claim.lane, now, claim.answer_by)) {
+    if (shared_.clocks.is_fresh(claim.lane, now, claim.answer_by)) {
         send_submit(claim, now);
     } else {
         await_clock(claim, now);
     }
-    reschedule(claim);
+    parts_.timing.reschedule(claim);
 }
 
-void engine::await_clock(claim_state& claim, base::instant now) {
-    auto const patience = set_.request_timeout / 2;
-    if (clocks_.wait_for_reading(claim.lane, claim.subject.id.number, now, patience))
-        send({.purpose = purpose::hello, .sent = now, .lane = claim.lane}, seam::hello{claim.lane});
+void submitter::await_clock(claim_state& claim, base::instant now) {
+    auto const patience = shared_.settings.request_timeout / 2;
+    if (shared_.clocks.wait_for_reading(claim.lane, claim.subject.id.number, now, patience))
+        shared_.send({.purpose = request_purpose::hello, .sent = now, .lane = claim.lane},
+                     seam::hello{claim.lane});
 }
 
-void engine::on_clock(seam::lane_id lane, base::instant now) {
-    for (auto const number : clocks_.take_waiting(lane)) {
-        auto* const claim = find(number);
+void submitter::on_clock(seam::lane_id lane, base::instant now) {
+    for (auto const number : shared_.clocks.take_waiting(lane)) {
+        auto* const claim = parts_.claims.find(number);
         if (claim == nullptr || claim->at() != claim_phase::submitting || !claim->asking) continue;
-        if (claim->lane != lane || !clocks_.latest(lane)) {  // the name has moved meanwhile
+        if (claim->lane != lane || !shared_.clocks.latest(lane)) {  // the name has moved meanwhile
             submit(*claim, now);
             continue;
         }
         claim->answer_by = give_up_time(*claim, now);
         send_submit(*claim, now);
-        reschedule(*claim);
+        parts_.timing.reschedule(*claim);
     }
+}
+
+void submitter::on_clock_failure(seam::lane_id lane, base::error const& error, base::instant now) {
+    for (auto const number : shared_.clocks.take_waiting(lane))
+        if (auto* const claim = parts_.claims.find(number);
+            claim != nullptr && claim->at() == claim_phase::submitting)
+            on_failure(*claim, error, now);
 }
 
 // When this attempt is given up: no later than the last caller's deadline, so that the store can be
 // told not to carry it out after that.
-base::instant engine::give_up_time(claim_state const& claim, base::instant now) const {
+base::instant submitter::give_up_time(claim_state const& claim, base::instant now) const {
     auto latest = base::instant::min();
     for (auto const& call : claim.queue->waiting)
         latest = std::max(latest, call.due);
-    return std::min(now + set_.request_timeout, std::max(latest, now));
+    return std::min(now + shared_.settings.request_timeout, std::max(latest, now));
 }
 
-void engine::send_submit(claim_state& claim, base::instant now) {
+void submitter::send_submit(claim_state& claim, base::instant now) {
     bool const wanted = std::ranges::any_of(claim.queue->waiting, &acquire_call::wait) &&
                         !claim.terms->single_attempt;
-    if (wanted && !set_.abilities.line) watch_name(claim, now);
-    settle_before(claim.terms->spec->hash, now);
+    if (wanted && !shared_.settings.abilities.line) parts_.claims.watch_name(claim, now);
+    parts_.settlements.settle_before(claim.terms->spec->hash, now);
     ++claim.unanswered;
-    auto const& reading = *clocks_.latest(claim.lane);
+    auto const& reading = *shared_.clocks.latest(claim.lane);
     claim.use_clock(reading.clock);
-    auto const not_after = judge_->not_after(reading.pair, claim.answer_by);
+    auto const not_after = shared_.judge->not_after(reading.pair, claim.answer_by);
     claim.last_not_after = std::max(claim.last_not_after, not_after);
     seam::submit request{.subject = claim.subject,
-                         .queue = wanted && set_.abilities.line,
+                         .queue = wanted && shared_.settings.abilities.line,
                          .not_after = not_after,
                          .clock = reading.clock};
     if (claim.generation != 0) {
         request.revocation = {claim.queue, &claim.queue->bias->revocation()};
         request.generation = claim.generation;
     }
-    send({.purpose = purpose::submit,
-          .sent = now,
-          .subject = claim.subject.id.number,
-          .lane = claim.lane},
-         std::move(request));
+    shared_.send({.purpose = request_purpose::submit,
+                  .sent = now,
+                  .subject = claim.subject.id.number,
+                  .lane = claim.lane},
+                 std::move(request));
 }
 
-void engine::on_submit_reply(claim_state& claim, pending_request const& was,
-                             seam::reply const& answer, base::instant now) {
+void submitter::on_reply(claim_state& claim, pending_request const& was, seam::reply const& answer,
+                         base::instant now) {
     --claim.unanswered;
     auto const* const granted = std::get_if<seam::granted>(&answer.body);
     auto const* const queued = std::get_if<seam::queued>(&answer.body);
     if (claim.at() == claim_phase::ending || claim.at() == claim_phase::over) {
         // An answer to what was given up: the store may hold it for nobody.
         if (granted == nullptr && queued == nullptr) return;
-        ++metrics_.orphans;
-        if (claim.at() == claim_phase::ending) send_settle(claim, now);
+        ++shared_.counters.orphans;
+        if (claim.at() == claim_phase::ending) parts_.settlements.send_settle(claim, now);
         return;
     }
     claim.silent_since = base::never;
@@ -120,12 +130,12 @@ void engine::on_submit_reply(claim_state& claim, pending_request const& was,
     } else if (auto const* const no = std::get_if<seam::refused>(&answer.body)) {
         if (claim.at() == claim_phase::submitting) on_refused(claim, *no, now);
     } else if (claim.at() == claim_phase::submitting) {
-        on_submit_failure(claim, senseless_answer(), now);
+        on_failure(claim, senseless_answer(), now);
     }
 }
 
-void engine::on_granted(claim_state& claim, seam::grant const& grant,
-                        clock_readings::reading const& by, base::instant now) {
+void submitter::on_granted(claim_state& claim, seam::grant const& grant,
+                           clock_readings::reading const& by, base::instant now) {
     claim.asking = false;
     claim.failures = 0;
     claim.forget_error();
@@ -136,139 +146,124 @@ void engine::on_granted(claim_state& claim, seam::grant const& grant,
     claim.contended = grant.contended;
     claim.polls = 0;
     claim.lease_given = grant.lease;
-    auto const lease = judge_->sure_lease(claim.lease, grant.lease);
+    auto const lease = shared_.judge->sure_lease(claim.lease, grant.lease);
     claim.use_clock(by.clock);
-    claim.deadline = judge_->deadline(by.pair, grant.began, lease);
+    claim.deadline = shared_.judge->deadline(by.pair, grant.began, lease);
     claim.held_until = grant.began + claim.store_lease(claim.lease);
     auto const begun = claim.deadline - lease;
     claim.granted = std::exchange(claim.was_held, true) ? std::min(claim.granted, begun) : begun;
     // In a session an earlier copy of the submit may have been granted before this lease began.
-    if (claim.unanswered > 0 && !set_.abilities.per_claim_lease)
+    if (claim.unanswered > 0 && !shared_.settings.abilities.per_claim_lease)
         claim.granted = base::instant::min();
-    claim.renew_at = claim.terms->renew ? begun + renew_every(claim, lease) : base::never;
-    if (claim.queue->waiting.empty()) return settle(claim, now);
+    claim.renew_at =
+        claim.terms->renew ? begun + hold_keeper::renew_every(claim, lease) : base::never;
+    if (claim.queue->waiting.empty()) return parts_.settlements.settle(claim, now);
     auto const grace = claim.terms->grace;
     if (lease < claim.lease && usable_time(lease, grace) <= milliseconds::zero())
-        return fail_queue(claim, too_little_for(grace, lease), now);
+        return parts_.acquires.fail_queue(claim, too_little_for(grace, lease), now);
     // A grant that was long under way has little left: what is handed out should be worth having.
     if (claim.lost_at() - now < nanoseconds{usable_time(lease, claim.terms->grace)} / 2 &&
         claim.confirmations < 3) {
-        if (claim.confirmations++ == 0) ++metrics_.late_grants;
-        enter(claim, claim_phase::confirming);
-        return renew_now(claim, now);
+        if (claim.confirmations++ == 0) ++shared_.counters.late_grants;
+        parts_.claims.enter(claim, claim_phase::confirming);
+        return parts_.renewals.renew_now(claim, now);
     }
-    if (now >= claim.lost_at()) return lose(claim, "the grant came too late", now);
-    enter(claim, claim_phase::held);
+    if (now >= claim.lost_at()) return parts_.holds.lose(claim, "the grant came too late", now);
+    parts_.claims.enter(claim, claim_phase::held);
     auto const keep = claim.queue;
-    give_first(claim, now);
-    end_attempts(*keep);
+    parts_.acquires.give_first(claim, now);
+    parts_.acquires.end_attempts(*keep);
 }
 
-void engine::on_queued(claim_state& claim, milliseconds blocked_for, base::instant now) {
-    enter(claim, claim_phase::waiting);
+void submitter::on_queued(claim_state& claim, milliseconds blocked_for, base::instant now) {
+    parts_.claims.enter(claim, claim_phase::waiting);
     claim.in_store_line = true;
     claim.asking = false;
     claim.failures = 0;
     for (auto& call : claim.queue->waiting)
-        if (!std::exchange(call.in_line, true)) call.to->queued();
+        if (!std::exchange(call.in_line, true)) shared_.queued(*call.to);
     plan_wait(claim, blocked_for, now);
     auto const keep = claim.queue;
-    answer_busy(*keep, now);
+    parts_.acquires.answer_busy(*keep, now);
     if (keep->current != &claim) return;
-    if (std::exchange(claim.hinted, false)) renew_now(claim, now);
-    if (claim.terms->retry) ask_policy(claim, {}, now);
+    if (std::exchange(claim.hinted, false)) parts_.renewals.renew_now(claim, now);
+    if (claim.terms->retry) parts_.acquires.ask_policy(claim, {}, now);
 }
 
 // When to show the store that the waiter is alive, which also moves a line whose holder died.
-void engine::plan_wait(claim_state& claim, milliseconds blocked_for, base::instant now) {
+void submitter::plan_wait(claim_state& claim, milliseconds blocked_for, base::instant now) {
     nanoseconds wait = nanoseconds{claim.lease} / 3;
-    wait -= jitter(wait / 8);
-    if (claim.terms->detect_deadlock) look_for_deadlock(claim, now);
+    wait -= shared_.jitter(wait / 8);
+    if (claim.terms->detect_deadlock) parts_.deadlocks.look(claim, now);
     if (blocked_for > milliseconds::zero())
-        wait = std::min(wait, nanoseconds{blocked_for} + milliseconds{1} + jitter(milliseconds{4}));
+        wait = std::min(
+            wait, nanoseconds{blocked_for} + milliseconds{1} + shared_.jitter(milliseconds{4}));
     claim.renew_at = now + wait;
-    reschedule(claim);
+    parts_.timing.reschedule(claim);
 }
 
-void engine::on_refused(claim_state& claim, seam::refused const& no, base::instant now) {
+void submitter::on_refused(claim_state& claim, seam::refused const& no, base::instant now) {
     claim.asking = false;
     switch (no.why) {
     case seam::refusal::busy: break;
     case seam::refusal::kind_mismatch:
-        return fail_queue(claim, {errc::kind_mismatch, no.text}, now);
+        return parts_.acquires.fail_queue(claim, {errc::kind_mismatch, no.text}, now);
     case seam::refusal::limit_mismatch:
-        return fail_queue(claim, {errc::limit_mismatch, no.text}, now);
+        return parts_.acquires.fail_queue(claim, {errc::limit_mismatch, no.text}, now);
     case seam::refusal::would_deadlock:
-        return fail_queue(claim, {errc::would_deadlock, no.text}, now);
+        return parts_.acquires.fail_queue(claim, {errc::would_deadlock, no.text}, now);
     case seam::refusal::too_late:
     case seam::refusal::gone: return on_too_late(claim, now);
     }
     claim.failures = 0;
-    enter(claim, claim_phase::waiting);
+    parts_.claims.enter(claim, claim_phase::waiting);
     claim.in_store_line = false;
     auto const keep = claim.queue;
-    answer_busy(*keep, now);
+    parts_.acquires.answer_busy(*keep, now);
     if (keep->current != &claim) return;
     bool const hinted = std::exchange(claim.hinted, false);
-    if (claim.terms->retry && !hinted) return ask_policy(claim, {}, now);
-    if (set_.abilities.line || hinted)
+    if (claim.terms->retry && !hinted) return parts_.acquires.ask_policy(claim, {}, now);
+    if (shared_.settings.abilities.line || hinted)
         return submit(claim, now);  // others came meanwhile, who will wait
     claim.try_at = now + poll_interval(claim, no.blocked_for);
-    reschedule(claim);
+    parts_.timing.reschedule(claim);
 }
 
 // When to ask again at a store without a line: soon at first, less and less often, and at the end of what
 // stands in the way when that is known to come earlier.
-nanoseconds engine::poll_interval(claim_state& claim, milliseconds blocked_for) {
+nanoseconds submitter::poll_interval(claim_state& claim, milliseconds blocked_for) {
     auto const doublings = std::min(claim.polls++, 10);
     auto const span = std::min<nanoseconds>(longest_poll, shortest_poll * (1LL << doublings));
-    auto const backed_off = span / 2 + jitter(span / 2);
+    auto const backed_off = span / 2 + shared_.jitter(span / 2);
     if (blocked_for <= milliseconds::zero()) return backed_off;
     return std::min(backed_off,
-                    nanoseconds{blocked_for} + milliseconds{1} + jitter(milliseconds{4}));
+                    nanoseconds{blocked_for} + milliseconds{1} + shared_.jitter(milliseconds{4}));
 }
 
 // It was not carried out, and the answer brought a fresh reading of the clock: the same attempt once
 // more. Where it is the caller's own deadline that leaves no time, no policy is asked about it.
-void engine::on_too_late(claim_state& claim, base::instant now) {
+void submitter::on_too_late(claim_state& claim, base::instant now) {
     if (claim.failures == 0) {
         ++claim.failures;
         return submit(claim, now);
     }
     base::error const late{errc::store_unavailable, "the request reached the store too late"};
     if (!claim.terms->retry || claim.queue->waiting.front().due == base::never)
-        return on_submit_failure(claim, late, now);
+        return on_failure(claim, late, now);
     claim.cold().error = late;
-    claim.try_at = now + back_off(++claim.failures, longest_back_off);
-    reschedule(claim);
+    claim.try_at = now + shared_.back_off(++claim.failures, engine_context::longest_back_off);
+    parts_.timing.reschedule(claim);
 }
 
-// Ends the calls that made one attempt; and the claim, when nobody is left.
-void engine::answer_busy(wait_queue& queue, base::instant now) {
-    auto* const claim = queue.current;
-    queue.busy_at = now;
-    end_attempts(queue);
-    if (queue.waiting.empty()) abandon(*claim, now);
-}
-
-void engine::end_attempts(wait_queue& queue) {
-    for (auto call = queue.waiting.begin(); call != queue.waiting.end();) {
-        auto& one = *call;
-        bool const stays = one.wait && !queue.terms->single_attempt;
-        call = stays ? std::next(call) : queue.waiting.erase(call);
-        if (!stays) complete(one, verdict::busy);
-    }
-}
-
-void engine::on_submit_failure(claim_state& claim, base::error const& error, base::instant now) {
+void submitter::on_failure(claim_state& claim, base::error const& error, base::instant now) {
     claim.asking = false;
     claim.cold().error = error;
     ++claim.failures;
-    if (!error.is(errc::store_unavailable)) return fail_queue(claim, error, now);
-    if (claim.terms->single_attempt) return fail_queue(claim, error, now);
-    if (claim.terms->retry) return ask_policy(claim, error, now);
-    claim.try_at = now + back_off(claim.failures, longest_back_off);
-    reschedule(claim);
+    if (!error.is(errc::store_unavailable)) return parts_.acquires.fail_queue(claim, error, now);
+    if (claim.terms->single_attempt) return parts_.acquires.fail_queue(claim, error, now);
+    if (claim.terms->retry) return parts_.acquires.ask_policy(claim, error, now);
+    claim.try_at = now + shared_.back_off(claim.failures, engine_context::longest_back_off);
+    parts_.timing.reschedule(claim);
 }
 
 }  // namespace holdfast::core

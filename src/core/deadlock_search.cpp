@@ -1,21 +1,24 @@
-// The engine's part that looks for cycles of waiting owners.
+// The part of the engine that looks for cycles of waiting owners.
+#include "core/deadlock_search.hpp"
+
 #include <utility>
 
-#include "core/engine.hpp"
+#include "core/engine_parts.hpp"
 #include "core/wait_graph.hpp"
 
 namespace holdfast::core {
 
 // Queue first, then look: whoever queues last sees the whole cycle.
-void engine::look_for_deadlock(claim_state& claim, base::instant now) {
+void deadlock_search::look(claim_state& claim, base::instant now) {
     claim.cold().seen.clear();
     seam::inspect first;
     first.waited_for = true;
-    send({.purpose = purpose::look, .sent = now, .subject = claim.subject.id.number},
-         std::move(first));
+    shared_.send(
+        {.purpose = request_purpose::look, .sent = now, .subject = claim.subject.id.number},
+        std::move(first));
 }
 
-void engine::on_look(claim_state& claim, seam::reply const& answer, base::instant now) {
+void deadlock_search::on_reply(claim_state& claim, seam::reply const& answer, base::instant now) {
     auto const* const page = std::get_if<seam::page>(&answer.body);
     if (page == nullptr || claim.at() != claim_phase::waiting) return;
     for (lock_info const& name : page->names)  // without their cells
@@ -24,8 +27,9 @@ void engine::on_look(claim_state& claim, seam::reply const& answer, base::instan
         seam::inspect rest;
         rest.waited_for = true;
         rest.after = page->next;
-        return send({.purpose = purpose::look, .sent = now, .subject = claim.subject.id.number},
-                    std::move(rest));
+        return shared_.send(
+            {.purpose = request_purpose::look, .sent = now, .subject = claim.subject.id.number},
+            std::move(rest));
     }
     auto const names = std::exchange(claim.cold().seen, {});
     auto const id = seam::to_string(claim.subject.id);
@@ -35,7 +39,7 @@ void engine::on_look(claim_state& claim, seam::reply const& answer, base::instan
     for (auto const& step : cycle)
         words += " " + step.waiter.owner + " waits for '" + step.name + "';";
     words.pop_back();
-    fail_queue(claim, {errc::would_deadlock, words}, now);
+    parts_.acquires.fail_queue(claim, {errc::would_deadlock, words}, now);
 }
 
 }  // namespace holdfast::core

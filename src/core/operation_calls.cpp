@@ -1,8 +1,11 @@
-// The engine's part that carries out requests of their own: cells, listings, limits.
+// The part of the engine that carries out requests of their own: cells, listings, limits.
+#include "core/operation_calls.hpp"
+
 #include <algorithm>
 #include <utility>
+#include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine_parts.hpp"
 #include "core/refusals.hpp"
 
 namespace holdfast::core {
@@ -55,52 +58,74 @@ bool belongs_to(seam::request const& asked, seam::reply_body const& body) {
 
 }  // namespace
 
-void engine::begin(operation_call& call, base::instant now) {
-    turn const at{*this, now};
-    if (closed_ && !call.cleans_up) {
+void operation_calls::begin(operation_call& call, base::instant now) {
+    if (shared_.closed && !call.cleans_up) {
         call.error = closed_client();
         call.done = true;
-        return call.to->completed();
+        return shared_.completed(*call.to);
     }
     call.ticket = ++last_ticket_;
-    operations_.emplace(call.ticket, &call);
-    attempt_operation(call, now);
+    calls_.emplace(call.ticket, &call);
+    attempt(call, now);
 }
 
-void engine::attempt_operation(operation_call& call, base::instant now) {
+void operation_calls::attempt(operation_call& call, base::instant now) {
     if (now >= call.deadline) {
         return finish(call, call.error ? call.error : silent_store());
     }
     auto const* const name = name_of(call.ask);
-    if (name != nullptr) settle_before(std::hash<std::string>{}(*name), now);
-    pending_request about{.purpose = purpose::operation, .sent = now, .subject = call.ticket};
-    if (name != nullptr) about.lane = lane_of(*name);
-    send(std::move(about), call.ask);
+    if (name != nullptr) parts_.settlements.settle_before(std::hash<std::string>{}(*name), now);
+    pending_request about{
+        .purpose = request_purpose::operation, .sent = now, .subject = call.ticket};
+    if (name != nullptr) about.lane = shared_.lane_of(*name);
+    shared_.send(std::move(about), call.ask);
     call.in_flight = true;
     // A request that hangs is sent again: nearly all are harmless when they arrive twice.
-    auto const again = call.is_sent_once() ? base::never : now + set_.request_timeout;
-    schedule(call, std::min(call.deadline, again));
+    auto const again = call.is_sent_once() ? base::never : now + shared_.settings.request_timeout;
+    shared_.schedule(call, std::min(call.deadline, again));
 }
 
-void engine::on_operation_reply(pending_request const& was, seam::reply const& answer) {
-    auto const found = operations_.find(was.subject);
-    if (found == operations_.end()) return;
+void operation_calls::on_reply(pending_request const& was, seam::reply const& answer) {
+    auto const found = calls_.find(was.subject);
+    if (found == calls_.end()) return;
     auto& call = *found->second;
     if (!belongs_to(call.ask, answer.body)) return finish(call, senseless_answer());
     call.answer = answer;
     finish(call, {});
 }
 
-void engine::finish(operation_call& call, base::error error) {
+void operation_calls::on_failure(pending_request const& was, base::error const& error,
+                                 base::instant now) {
+    auto const found = calls_.find(was.subject);
+    if (found == calls_.end()) return;
+    auto& call = *found->second;
+    call.in_flight = false;
+    if (!error.is(errc::store_unavailable) || now >= call.deadline || call.is_sent_once())
+        return finish(call, error);
+    call.error = error;
+    auto const pause = shared_.back_off(++call.failures, engine_context::longest_back_off);
+    shared_.schedule(call, std::min(call.deadline, now + pause));
+}
+
+void operation_calls::close(base::error const& why) {
+    std::vector<operation_call*> asked;
+    for (auto const& [ticket, call] : calls_)
+        if (!call->cleans_up) asked.push_back(call);
+    std::ranges::sort(asked, {}, &operation_call::ticket);
+    for (auto* const call : asked)
+        finish(*call, why);
+}
+
+void operation_calls::finish(operation_call& call, base::error error) {
     withdraw(call);
     call.error = std::move(error);
     call.done = true;
-    call.to->completed();
+    shared_.completed(*call.to);
 }
 
-void engine::withdraw(operation_call& call) {
-    schedule(call, base::never);
-    operations_.erase(call.ticket);
+void operation_calls::withdraw(operation_call& call) {
+    shared_.schedule(call, base::never);
+    calls_.erase(call.ticket);
 }
 
 }  // namespace holdfast::core

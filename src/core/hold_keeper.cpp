@@ -1,8 +1,10 @@
-// The engine's part that keeps holds: what a renewal brings, doubt, and loss before the deadline.
+// The part of the engine that keeps holds: what a renewal brings, doubt, and loss before the deadline.
+#include "core/hold_keeper.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include "core/engine.hpp"
+#include "core/engine_parts.hpp"
 #include "core/refusals.hpp"
 
 namespace holdfast::core {
@@ -14,18 +16,26 @@ using std::chrono::nanoseconds;
 
 }  // namespace
 
-void engine::on_renewed(pending_request const& was, seam::reply const& answer, base::instant now) {
+void hold_keeper::on_reply(pending_request const& was, seam::reply const& answer,
+                           base::instant now) {
     auto const* const results = std::get_if<seam::renewed>(&answer.body);
     if (results == nullptr || results->items.size() != was.batch.size())
         return on_failure(was, senseless_answer(), now);
     clock_readings::reading const by{answer.clock, {was.sent, now, answer.now}};
     for (std::size_t i = 0; i < was.batch.size(); ++i)
-        if (auto* const claim = find(was.batch[i].number))
+        if (auto* const claim = parts_.claims.find(was.batch[i].number))
             on_renewal(*claim, results->items[i], was.batch[i].lease, by, now);
 }
 
-void engine::on_renewal(claim_state& claim, seam::renewal const& result, milliseconds lease,
-                        clock_readings::reading const& by, base::instant now) {
+void hold_keeper::on_failure(pending_request const& was, base::error const& error,
+                             base::instant now) {
+    for (auto const& [number, lease] : was.batch)
+        if (auto* const claim = parts_.claims.find(number); claim != nullptr && claim->asking)
+            on_renewal_failure(*claim, error, now);
+}
+
+void hold_keeper::on_renewal(claim_state& claim, seam::renewal const& result, milliseconds lease,
+                             clock_readings::reading const& by, base::instant now) {
     using phase = claim_phase;
     using status = seam::renewal::status;
     if (claim.at() == phase::over || claim.at() == phase::ending || claim.at() == phase::submitting)
@@ -49,11 +59,11 @@ void engine::on_renewal(claim_state& claim, seam::renewal const& result, millise
         claim.use_clock(by.clock);
         claim.seen_waiting = std::max(claim.seen_waiting, by.pair.store);
         auto const queue = claim.queue;
-        answer_busy(*queue, now);
+        parts_.acquires.answer_busy(*queue, now);
         if (queue->waiting.empty()) return;
-        plan_wait(claim, result.blocked_for, now);
+        parts_.submits.plan_wait(claim, result.blocked_for, now);
         if (std::exchange(claim.attempting, false) && claim.terms->retry)
-            ask_policy(claim, {}, now);
+            parts_.acquires.ask_policy(claim, {}, now);
         return;
     }
     case status::unknown:
@@ -69,91 +79,108 @@ void engine::on_renewal(claim_state& claim, seam::renewal const& result, millise
 
 // The store has forgotten a waiter, or gave it what it has lost since. One who waits for a notice may have
 // missed it, and looks for himself.
-void engine::begin_anew(claim_state& claim, base::instant now) {
+void hold_keeper::begin_anew(claim_state& claim, base::instant now) {
     auto const queue = claim.queue;
     if (claim.terms->spec->kind == lock_kind::condition) {
-        while (!queue->waiting.empty()) {
-            auto& call = queue->waiting.front();
-            queue->waiting.pop_front();
-            complete(call, verdict::busy);
-        }
+        parts_.acquires.end_all(*queue, verdict::busy);
     }
     claim.was_held = claim.in_store_line = false;
-    abandon(claim, now);
+    parts_.acquires.abandon(claim, now);
     queue->current = nullptr;
-    if (!queue->waiting.empty()) start(queue, now);
+    if (!queue->waiting.empty()) parts_.acquires.start(queue, now);
 }
 
-nanoseconds engine::renew_every(claim_state const& claim, milliseconds lease) {
+nanoseconds hold_keeper::renew_every(claim_state const& claim, milliseconds lease) {
     nanoseconds const every = claim.terms->renew_every;
     if (lease >= claim.terms->spec->lease) return every;
     return std::min<nanoseconds>(every, renewal_interval(lease, claim.terms->grace));
 }
 
-void engine::confirm(claim_state& claim, seam::grant const& grant, milliseconds asked,
-                     clock_readings::reading const& by, base::instant now) {
+void hold_keeper::confirm(claim_state& claim, seam::grant const& grant, milliseconds asked,
+                          clock_readings::reading const& by, base::instant now) {
     using phase = claim_phase;
-    ++metrics_.renewals;
+    ++shared_.counters.renewals;
     if (claim.at() != phase::held) {
         // The grant itself was not heard of. It may be older than any bound on passes allows.
         if (!std::exchange(claim.was_held, true)) claim.granted = base::instant::min();
-        return on_granted(claim, grant, by, now);
+        return parts_.submits.on_granted(claim, grant, by, now);
     }
     // A copy of its submit was carried out after the hold had ended: others may have been between.
     if (grant.number != claim.number) return lose(claim, "it had ended and was granted anew", now);
     claim.contended = grant.contended;
     claim.lease_given = grant.lease;
     claim.use_clock(by.clock);
-    auto const ends =
-        judge_->deadline(by.pair, grant.began, judge_->sure_lease(asked, grant.lease));
+    auto const ends = shared_.judge->deadline(by.pair, grant.began,
+                                              shared_.judge->sure_lease(asked, grant.lease));
     claim.held_until = std::max(claim.held_until, grant.began + claim.store_lease(asked));
     bool const shorter = by.pair.sent >= claim.shorter_since;
     claim.deadline = shorter ? ends : std::max(claim.deadline, ends);
     if (shorter) claim.shorter_since = base::never;
     claim.forget_gone_hint();
     if (claim.terms->renew) {
-        auto const every = renew_every(claim, judge_->sure_lease(claim.lease, grant.lease));
-        claim.renew_at = std::max(now, by.pair.sent + every - jitter(every / 8));
+        auto const every = renew_every(claim, shared_.judge->sure_lease(claim.lease, grant.lease));
+        claim.renew_at = std::max(now, by.pair.sent + every - shared_.jitter(every / 8));
     } else {
         claim.renew_at = base::never;  // what was asked for is done
     }
     if (claim.hold != nullptr) claim.hold->extend(claim.lost_at(), false);
-    finish_renew_calls(claim, by.pair.sent);
-    reschedule(claim);
+    parts_.claims.finish_renew_calls(claim, by.pair.sent);
+    parts_.timing.reschedule(claim);
 }
 
-void engine::on_renewal_failure(claim_state& claim, base::error const& error, base::instant now) {
+void hold_keeper::on_renewal_failure(claim_state& claim, base::error const& error,
+                                     base::instant now) {
     using phase = claim_phase;
     claim.asking = false;
     claim.cold().error = error;
     ++claim.failures;
     if (claim.at() == phase::over || claim.at() == phase::ending) return;
     if (claim.at() == phase::held) {
-        if (claim.failures == 1) ++metrics_.doubts;
+        if (claim.failures == 1) ++shared_.counters.doubts;
         if (claim.hold != nullptr) claim.hold->extend(claim.lost_at(), true);
-        finish_renew_calls(claim);
+        parts_.claims.finish_renew_calls(claim);
     } else if (claim.at() == phase::waiting && std::exchange(claim.attempting, false) &&
                claim.terms->retry) {
-        ask_policy(claim, error, now);
+        parts_.acquires.ask_policy(claim, error, now);
     }
-    auto const lease = judge_->sure_lease(claim.lease, claim.lease_given);
+    auto const lease = shared_.judge->sure_lease(claim.lease, claim.lease_given);
     claim.renew_at =
-        judge_->error_ends_renewal() && claim.at() == phase::held
+        shared_.judge->error_ends_renewal() && claim.at() == phase::held
             ? base::never
-            : now + back_off(claim.failures, nanoseconds{lease - claim.terms->grace} / 10);
-    reschedule(claim);
+            : now + shared_.back_off(claim.failures, nanoseconds{lease - claim.terms->grace} / 10);
+    parts_.timing.reschedule(claim);
+}
+
+// Nothing is proven either way until the next answer. The deadline stands.
+void hold_keeper::doubt(claim_state& claim, base::instant now) {
+    bool const at_store = claim.at() == claim_phase::held ||
+                          claim.at() == claim_phase::confirming ||
+                          (claim.at() == claim_phase::waiting && claim.in_store_line);
+    if (!at_store || claim.failures > 0) return;
+    claim.failures = 1;
+    if (claim.at() != claim_phase::held) {
+        if (claim.silent_since == base::never) claim.silent_since = now;
+        return parts_.timing.reschedule(claim);
+    }
+    ++shared_.counters.doubts;
+    if (claim.hold != nullptr) claim.hold->extend(claim.lost_at(), true);
+}
+
+bool hold_keeper::end_hold(std::shared_ptr<hold_state> const& held, std::string const& why) {
+    if (!held->lose(why)) return false;
+    ++shared_.counters.losses;
+    shared_.todo.losses.push_back(held);
+    return true;
 }
 
 // Tells the holder, before the store can give the name to another. The claim itself stays until the
 // holder lets go or its lease is over at the store: within its grace the holder is still at work.
-void engine::lose(claim_state& claim, std::string const& why, base::instant now) {
+void hold_keeper::lose(claim_state& claim, std::string const& why, base::instant now) {
     auto const queue = claim.queue;
-    if (claim.hold != nullptr && claim.hold->lose(why)) {
-        ++metrics_.losses;
-        todo.losses.push_back(claim.hold);
-        todo.warnings.push_back("lost '" + claim.terms->spec->name + "': " + why);
+    if (claim.hold != nullptr && end_hold(claim.hold, why)) {
+        shared_.todo.warnings.push_back("lost '" + claim.terms->spec->name + "': " + why);
     }
-    finish_renew_calls(claim);
+    parts_.claims.finish_renew_calls(claim);
     queue->current = nullptr;
     queue->offered = false;
     claim.queue = nullptr;
@@ -161,29 +188,28 @@ void engine::lose(claim_state& claim, std::string const& why, base::instant now)
                          now >= base::after(claim.hold->granted(), *claim.terms->max_hold) &&
                          now < claim.lost_at();
     if (used_up || claim.hold == nullptr) {
-        settle(claim, now);
+        parts_.settlements.settle(claim, now);
     } else {
-        enter(claim, claim_phase::over);
+        parts_.claims.enter(claim, claim_phase::over);
         // A lease ends by itself at the store; in a session that lives on, only we can end it.
         auto const longest = claim.longest_lease();
-        claim.surely_over = set_.abilities.per_claim_lease
+        claim.surely_over = shared_.settings.abilities.per_claim_lease
                                 ? claim.deadline + longest + 4 * judgement::margin(longest)
                                 : claim.deadline;
-        reschedule(claim);
+        parts_.timing.reschedule(claim);
     }
-    if (!queue->waiting.empty() && queue->current == nullptr) start(queue, now);
+    if (!queue->waiting.empty() && queue->current == nullptr) parts_.acquires.start(queue, now);
 }
 
 // --- renewal on demand -------------------------------------------------------------------------
 
-void engine::renew(hold_state& held, std::optional<milliseconds> lease, renew_call& call,
-                   base::instant now) {
-    turn const at{*this, now};
+void hold_keeper::renew(hold_state& held, std::optional<milliseconds> lease, renew_call& call,
+                        base::instant now) {
     auto* const claim = held.held_by;
     if (claim == nullptr || claim->at() != claim_phase::held || claim->hold.get() != &held ||
         now >= claim->lost_at()) {
         call.done = true;
-        return call.to->completed();
+        return shared_.completed(*call.to);
     }
     if (lease) {
         if (*lease < claim->lease) claim->shorter_since = now;
@@ -191,22 +217,7 @@ void engine::renew(hold_state& held, std::optional<milliseconds> lease, renew_ca
     }
     call.asked = now;
     claim->renew_calls.push_back(call);
-    if (claim->silent_since == base::never) claim->silent_since = now;
-    send_renewal(lane_of(claim->terms->spec->name), {&claim, 1}, now);  // without waiting its turn
-}
-
-void engine::withdraw(renew_call& call) noexcept {
-    if (call.is_linked()) call.unlink();
-}
-
-// Ends the calls that were waiting when what is answered now was sent.
-void engine::finish_renew_calls(claim_state& claim, base::instant sent) {
-    while (!claim.renew_calls.empty() && claim.renew_calls.front().asked <= sent) {
-        auto& call = claim.renew_calls.front();
-        claim.renew_calls.pop_front();
-        call.done = true;
-        call.to->completed();
-    }
+    parts_.renewals.send_alone(*claim, now);
 }
 
 }  // namespace holdfast::core

@@ -1,25 +1,35 @@
-// The engine's part that callers see: they come, wait, are given a hold, or go without one.
+// The part of the engine that callers see: they come, wait, are given a hold, or go without one.
+#include "core/acquire_calls.hpp"
+
 #include <algorithm>
 #include <utility>
 
-#include "core/engine.hpp"
+#include "core/engine_parts.hpp"
 #include "core/refusals.hpp"
 
 namespace holdfast::core {
 
+namespace {
+
 using std::chrono::milliseconds;
 
-void engine::begin(acquire_call& call, base::instant now, base::instant deadline) {
-    turn const at{*this, now};
-    ++metrics_.acquires;
+base::error unreachable(claim_state const& claim) {
+    if (auto known = claim.last_error()) return known;
+    return silent_store();
+}
+
+}  // namespace
+
+void acquire_calls::begin(acquire_call& call, base::instant now, base::instant deadline) {
+    ++shared_.counters.acquires;
     call.began = now;
-    if (closed_) return complete(call, verdict::failed, closed_client());
+    if (shared_.closed) return complete(call, verdict::failed, closed_client());
     auto& queue = *call.in;
     if (queue.current != nullptr && queue.current->at() == claim_phase::parked &&
-        unpark(*queue.current) == parked_state::free) {
-        queue.current->pass = judge_->next_pass(queue.current->pass);
+        parts_.parked.unpark(*queue.current) == parked_holds::state::free) {
+        queue.current->pass = shared_.judge->next_pass(queue.current->pass);
         if (may_pass(*queue.current, now)) return give(*queue.current, call, now);
-        settle(*queue.current, now);
+        parts_.settlements.settle(*queue.current, now);
     }
     if (auto* const claim = queue.current; claim != nullptr && queue.terms->sharable()) {
         if (queue.offered && may_pass(*claim, now)) {  // barging: a running thread is first
@@ -35,27 +45,26 @@ void engine::begin(acquire_call& call, base::instant now, base::instant deadline
         if (claim->failures == 0)
             queue.busy_at = now;  // the store has said so, and nothing else since
     queue.waiting.push_back(call);
-    if (deadline != base::never) schedule(call, deadline);
+    if (deadline != base::never) shared_.schedule(call, deadline);
     if (queue.current == nullptr) {
         bool const has_time = call.wait && deadline >= now + 2 * pause_for_others;
         has_time&& must_let_others_try(queue, now) ? start_again(call.in, now)
                                                    : start(call.in, now);
     } else if (queue.current->is_pausing() &&
                (!call.wait || deadline < queue.current->try_at + pause_for_others)) {
-        submit(*queue.current, now);  // no time would be left for an answer
+        parts_.submits.submit(*queue.current, now);  // no time would be left for an answer
     } else {
-        reschedule(*queue.current);
+        parts_.timing.reschedule(*queue.current);
     }
 }
 
-void engine::withdraw(acquire_call& call, base::instant now) {
-    turn const at{*this, now};
+void acquire_calls::withdraw(acquire_call& call, base::instant now) {
     if (call.outcome != verdict::pending) return;
     leave(call, now);
     complete(call, verdict::stopped);
 }
 
-void engine::on_deadline(acquire_call& call, base::instant now) {
+void acquire_calls::on_deadline(acquire_call& call, base::instant now) {
     auto const* const claim = call.in->current;
     bool const answered = call.in->busy_at >= call.began || claim->at() == claim_phase::held ||
                           claim->at() == claim_phase::confirming;
@@ -65,88 +74,75 @@ void engine::on_deadline(acquire_call& call, base::instant now) {
 }
 
 // Takes a call out of its queue; what it leaves behind passes on or is settled.
-void engine::leave(acquire_call& call, base::instant now) {
+void acquire_calls::leave(acquire_call& call, base::instant now) {
     auto& queue = *call.in;
     bool const was_first = !queue.waiting.empty() && &queue.waiting.front() == &call;
     queue.waiting.erase(queue.waiting.iterator_to(call));
     auto* const claim = queue.current;
     if (claim == nullptr) return;
     if (queue.offered && was_first) {
-        offer(*claim, now);
+        parts_.releases.offer(*claim, now);
     } else if (queue.waiting.empty() && claim->at() != claim_phase::held) {
         abandon(*claim, now);
     } else {
-        reschedule(*claim);
+        parts_.timing.reschedule(*claim);
     }
 }
 
-void engine::take_offer(acquire_call& call, base::instant now) {
-    turn const at{*this, now};
+void acquire_calls::take_offer(acquire_call& call, base::instant now) {
     auto& queue = *call.in;
     if (call.outcome != verdict::pending || !queue.offered || &queue.waiting.front() != &call)
         return;
-    if (!may_pass(*queue.current, now)) return offer(*queue.current, now);
+    if (!may_pass(*queue.current, now)) return parts_.releases.offer(*queue.current, now);
     queue.offered = false;
     give_first(*queue.current, now);
 }
 
 // --- the claim for them ------------------------------------------------------------------------
 
-void engine::start(std::shared_ptr<wait_queue> const& queue, base::instant now) {
-    submit(add_claim(queue), now);
+void acquire_calls::start(std::shared_ptr<wait_queue> const& queue, base::instant now) {
+    parts_.submits.submit(parts_.claims.add(queue), now);
 }
 
 // Whether this client has taken the name again and again, at a store where nobody can say that others wait.
-bool engine::must_let_others_try(wait_queue& queue, base::instant now) const {
-    if (set_.abilities.line) return false;
+bool acquire_calls::must_let_others_try(wait_queue& queue, base::instant now) const {
+    if (shared_.settings.abilities.line) return false;
     if (now - queue.let_go_at >= pause_for_others) queue.turns = 0;
     return ++queue.turns > queue.terms->local_passes;
 }
 
 // The same for those who wait behind a hold that this client has just let go.
-void engine::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now) {
-    if (set_.abilities.line) return start(queue, now);
+void acquire_calls::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now) {
+    if (shared_.settings.abilities.line) return start(queue, now);
     queue->turns = 0;
-    auto& claim = add_claim(queue);
-    enter(claim, claim_phase::submitting);
-    claim.try_at = now + pause_for_others / 2 + jitter(pause_for_others / 2);
-    reschedule(claim);
-}
-
-claim_state& engine::add_claim(std::shared_ptr<wait_queue> const& queue) {
-    // Threads that hand a hold on are nobody in particular.
-    auto const actor = queue->terms->sharable() ? seam::actor_id{} : queue->waiting.front().actor;
-    seam::claim subject{queue->terms->spec, next_claim_id(), actor};
-    auto* const claim = new claim_state{std::move(subject), queue->terms};
-    claims_.emplace(claim->subject.id.number, claim);
-    claim->queue = queue;
-    queue->current = claim;
-    if (queue->bias != nullptr) claim->generation = queue->bias->revocation().begin();
-    return *claim;
+    auto& claim = parts_.claims.add(queue);
+    parts_.claims.enter(claim, claim_phase::submitting);
+    claim.try_at = now + pause_for_others / 2 + shared_.jitter(pause_for_others / 2);
+    parts_.timing.reschedule(claim);
 }
 
 // --- ends of waiting ---------------------------------------------------------------------------
 
-void engine::ask_policy(claim_state& claim, base::error const& error, base::instant now) {
+void acquire_calls::ask_policy(claim_state& claim, base::error const& error, base::instant now) {
     auto& call = claim.queue->waiting.front();
     claim.try_at = base::never;
     if (call.ticket == 0) {
         call.ticket = ++last_ticket_;
         asked_.emplace(call.ticket, &call);
         auto const spent = std::chrono::duration_cast<milliseconds>(now - call.began);
-        todo.questions.push_back({call.ticket, claim.terms, {++call.attempts, spent, error.code}});
+        shared_.todo.questions.push_back(
+            {call.ticket, claim.terms, {++call.attempts, spent, error.code}});
     }
     if (error) {
         claim.cold().error = error;
     } else {
         claim.forget_error();
     }
-    reschedule(claim);
+    parts_.timing.reschedule(claim);
 }
 
-void engine::answer_retry(std::uint64_t ticket, std::optional<milliseconds> delay,
-                          base::instant now) {
-    turn const at{*this, now};
+void acquire_calls::answer_retry(std::uint64_t ticket, std::optional<milliseconds> delay,
+                                 base::instant now) {
     auto const found = asked_.find(ticket);
     if (found == asked_.end()) return;
     auto& call = *found->second;
@@ -160,22 +156,25 @@ void engine::answer_retry(std::uint64_t ticket, std::optional<milliseconds> dela
     }
     if (claim->at() == claim_phase::submitting || claim->at() == claim_phase::waiting) {
         claim->try_at = base::after(now, *delay);
-        reschedule(*claim);
+        parts_.timing.reschedule(*claim);
     }
 }
 
-void engine::fail_queue(claim_state& claim, base::error const& error, base::instant now) {
-    auto const queue = claim.queue;
-    while (!queue->waiting.empty()) {
-        auto& call = queue->waiting.front();
-        queue->waiting.pop_front();
-        complete(call, verdict::failed, error);
-    }
+void acquire_calls::fail_queue(claim_state& claim, base::error const& error, base::instant now) {
+    end_all(*claim.queue, verdict::failed, error);
     abandon(claim, now);
 }
 
+void acquire_calls::end_all(wait_queue& queue, verdict outcome, base::error const& error) {
+    while (!queue.waiting.empty()) {
+        auto& call = queue.waiting.front();
+        queue.waiting.pop_front();
+        complete(call, outcome, error);
+    }
+}
+
 // The store has been silent for longer than those without a deadline wait.
-void engine::fail_impatient(claim_state& claim, base::instant now) {
+void acquire_calls::fail_impatient(claim_state& claim, base::instant now) {
     auto const queue = claim.queue;
     auto const why = unreachable(claim);
     for (auto call = queue->waiting.begin(); call != queue->waiting.end();) {
@@ -186,49 +185,72 @@ void engine::fail_impatient(claim_state& claim, base::instant now) {
     }
     // Whoever holds it meanwhile keeps it: only those who wait have lost patience.
     if (queue->waiting.empty() && claim.at() != claim_phase::held) return abandon(claim, now);
-    reschedule(claim);
-}
-
-base::error engine::unreachable(claim_state const& claim) const {
-    if (auto known = claim.last_error()) return known;
-    return silent_store();
+    parts_.timing.reschedule(claim);
 }
 
 // Nobody wants the claim any more: make sure that the store does not keep it.
-void engine::abandon(claim_state& claim, base::instant now) {
+void acquire_calls::abandon(claim_state& claim, base::instant now) {
     bool const may_be_there = claim.unanswered > 0 || claim.in_store_line || claim.was_held;
-    if (may_be_there) return settle(claim, now);
-    destroy(claim);
+    if (may_be_there) return parts_.settlements.settle(claim, now);
+    parts_.settlements.forget(claim);
+}
+
+// Ends the calls that made one attempt; and the claim, when nobody is left.
+void acquire_calls::answer_busy(wait_queue& queue, base::instant now) {
+    auto* const claim = queue.current;
+    queue.busy_at = now;
+    end_attempts(queue);
+    if (queue.waiting.empty()) abandon(*claim, now);
+}
+
+void acquire_calls::end_attempts(wait_queue& queue) {
+    for (auto call = queue.waiting.begin(); call != queue.waiting.end();) {
+        auto& one = *call;
+        bool const stays = one.wait && !queue.terms->single_attempt;
+        call = stays ? std::next(call) : queue.waiting.erase(call);
+        if (!stays) complete(one, verdict::busy);
+    }
 }
 
 // --- giving ------------------------------------------------------------------------------------
 
-void engine::give_first(claim_state& claim, base::instant now) {
+void acquire_calls::give_first(claim_state& claim, base::instant now) {
     auto& call = claim.queue->waiting.front();
     claim.queue->waiting.pop_front();
     give(claim, call, now);
 }
 
-void engine::give(claim_state& claim, acquire_call& call, base::instant now) {
+void acquire_calls::give(claim_state& claim, acquire_call& call, base::instant now) {
     auto const token = make_token(claim.number, claim.pass);
-    if (claim.terms->sharable() && token <= claim.queue->last_token) ++metrics_.tokens_not_rising;
+    if (claim.terms->sharable() && token <= claim.queue->last_token)
+        ++shared_.counters.tokens_not_rising;
     claim.queue->last_token = token;
     claim.queue->busy_at = now;
     claim.hold = std::make_shared<hold_state>(claim.terms, token, now, claim.lost_at());
     claim.hold->held_by = &claim;
     call.held = claim.hold;
-    ++metrics_.grants;
-    if (claim.pass > 0) ++metrics_.passes;
-    reschedule(claim);
+    ++shared_.counters.grants;
+    if (claim.pass > 0) ++shared_.counters.passes;
+    parts_.timing.reschedule(claim);
     complete(call, verdict::granted);
 }
 
-bool engine::may_pass(claim_state const& claim, base::instant now) const {
+bool acquire_calls::may_pass(claim_state const& claim, base::instant now) const {
     if (claim.at() != claim_phase::held || claim.in_doubt() || now >= claim.lost_at()) return false;
-    bool const contended = claim.contended || !set_.abilities.line;
+    bool const contended = claim.contended || !shared_.settings.abilities.line;
     if (!contended) return static_cast<int>(claim.pass) <= most_passes;
     return static_cast<int>(claim.pass) <= claim.terms->local_passes &&
            now < claim.granted + claim.lease / 10;
+}
+
+void acquire_calls::complete(acquire_call& call, verdict outcome, base::error error) {
+    shared_.schedule(call, base::never);
+    if (call.ticket != 0) asked_.erase(std::exchange(call.ticket, 0));
+    call.outcome = outcome;
+    call.error = std::move(error);
+    if (outcome == verdict::busy || outcome == verdict::stopped) ++shared_.counters.busy;
+    if (outcome == verdict::failed) ++shared_.counters.failures;
+    shared_.completed(*call.to);
 }
 
 }  // namespace holdfast::core
