@@ -156,7 +156,7 @@ task_ptr start_acquire(lock_handle_ptr const& lock, timeout_option timeout, leas
     if (auto grant = lock->enter_again()) {
         auto const out = std::make_shared<lease_result>();
         out->value = lock->as_nested_lease(std::move(grant));
-        lock->client()->loop().post_at_once(
+        lock->client()->loop().post_or_run(
             [then = std::move(then), out] { then(std::move(*out)); });
         return nullptr;
     }

@@ -33,7 +33,7 @@ runtime::loop::log_function make_log(std::function<void(log_level, std::string_v
                                      std::shared_ptr<runtime::loop*> const& loop) {
     return [user = std::move(user), loop](log_level level, std::string words) {
         if (!user || *loop == nullptr) return;
-        (*loop)->post_at_once([user, level, words = std::move(words)] { user(level, words); });
+        (*loop)->post_or_drop([user, level, words = std::move(words)] { user(level, words); });
     };
 }
 

@@ -106,7 +106,7 @@ void single_hold::start_release(std::shared_ptr<hold> self,
     if (last) return client_->loop().begin_release(grant_, release->call);
     release->call.outcome = known().value_or(
         state() == lease_state::lost ? release_outcome::already_lost : release_outcome::released);
-    client_->loop().post_at_once([release] { release->finish(); });
+    client_->loop().post_or_run([release] { release->finish(); });
 }
 
 // The first word is kept.

@@ -33,10 +33,11 @@ void engine_runner::post(notifier::job what) {
     jobs_.push_back(std::move(what));
 }
 
-void engine_runner::post_at_once(notifier::job what) {
+std::vector<notifier::job> engine_runner::post_at_once(notifier::job what) {
     std::vector<notifier::job> one;
     one.push_back(std::move(what));
     threads_.post(one);
+    return one;
 }
 
 // A policy that throws has nothing more to say: the acquire ends as if it had returned nothing.

@@ -75,8 +75,13 @@ public:
 
     /// By completions, under the mutex: has `what` run on the notifier thread.
     void post(notifier::job what);
-    /// By anybody, with the mutex or without it.
-    void post_at_once(notifier::job what);
+    /// What completions have posted and nobody runs, because the client was closed. Whoever has fed the engine
+    /// runs it without the mutex: it may do what it likes, and so may the end of what it owns.
+    [[nodiscard]] std::vector<notifier::job> take_refused() noexcept HOLDFAST_REQUIRES(mutex) {
+        return std::exchange(jobs_, {});
+    }
+    /// By anybody, with the mutex or without it. Returns what nobody runs, because the client was closed.
+    [[nodiscard]] std::vector<notifier::job> post_at_once(notifier::job what);
 
     /// See loop::close.
     void close(std::chrono::nanoseconds patience) noexcept HOLDFAST_EXCLUDES(mutex);
@@ -105,7 +110,7 @@ private:
     driver_role driver_ HOLDFAST_GUARDED_BY(mutex);
     sender sender_ HOLDFAST_GUARDED_BY(mutex);
     loop_threads threads_;
-    /// For the notifier, when the event is over.
+    /// For the notifier, when the event is over; refused ones stay.
     std::vector<notifier::job> jobs_ HOLDFAST_GUARDED_BY(mutex);
     /// Waits for the engine to be idle.
     waiter* closer_ HOLDFAST_GUARDED_BY(mutex){nullptr};

@@ -139,10 +139,26 @@ void loop::renew(core::hold_state& held, std::optional<milliseconds> lease, nano
 
 // --- calls whose end comes by callback ---------------------------------------------------------
 
-void loop::begin(core::acquire_call& call, nanoseconds timeout) {
+void loop::require_threads() {
     lock_guard const guard{runner_.mutex};
     runner_.start_threads();
-    runner_.feed_and_drive([&](engine& engine, base::instant now) {
+}
+
+// After `close` the completion is run here, for there is no thread for it any more.
+template <class Feed>
+void loop::begin_by_callback(Feed what) {
+    std::vector<notifier::job> refused;
+    {
+        lock_guard const guard{runner_.mutex};
+        runner_.feed_and_drive(std::move(what));
+        refused = runner_.take_refused();
+    }
+    notifier::run_here(std::move(refused));
+}
+
+void loop::begin(core::acquire_call& call, nanoseconds timeout) {
+    require_threads();
+    begin_by_callback([&](engine& engine, base::instant now) {
         engine.begin(call, now, deadline_of(timeout, now));
     });
 }
@@ -153,9 +169,8 @@ void loop::withdraw(core::acquire_call& call) {
 }
 
 void loop::begin(core::task_call& call) {
-    lock_guard const guard{runner_.mutex};
-    runner_.start_threads();
-    runner_.feed_and_drive([&](engine& engine, base::instant now) { engine.begin(call, now); });
+    require_threads();
+    begin_by_callback([&](engine& engine, base::instant now) { engine.begin(call, now); });
 }
 
 void loop::stop(core::task_call& call) {
@@ -164,9 +179,7 @@ void loop::stop(core::task_call& call) {
 }
 
 void loop::begin_release(std::shared_ptr<core::hold_state> const& held, core::release_call& call) {
-    lock_guard const guard{runner_.mutex};
-    runner_.feed_and_drive(
-        [&](engine& engine, base::instant now) { engine.release(held, now, &call); });
+    begin_by_callback([&](engine& engine, base::instant now) { engine.release(held, now, &call); });
 }
 
 // --- what nobody waits for ---------------------------------------------------------------------
@@ -191,12 +204,12 @@ public:
 }  // namespace
 
 void loop::run_later(seam::request what, nanoseconds patience) {
-    lock_guard const guard{runner_.mutex};
-    runner_.start_threads();
-    auto* const request = new unattended{*this, std::move(what)};
-    runner_.feed([&](engine& engine, base::instant now) {
-        request->call.deadline = base::after(now, patience);
-        engine.begin(request->call, now);
+    require_threads();
+    auto request = std::make_unique<unattended>(*this, std::move(what));
+    begin_by_callback([&](engine& engine, base::instant now) {
+        auto& call = request.release()->call;  // it deletes itself
+        call.deadline = base::after(now, patience);
+        engine.begin(call, now);
     });
 }
 

@@ -84,8 +84,12 @@ public:
     void begin_release(std::shared_ptr<core::hold_state> const& held, core::release_call& call);
     /// For a completion: has `what` run on the notifier thread.
     void post(notifier::job what) { runner_.post(std::move(what)); }
-    /// The same from anywhere.
-    void post_at_once(notifier::job what) { runner_.post_at_once(std::move(what)); }
+    /// The same for who holds no lock of ours. After `close` it runs on the calling thread.
+    void post_or_run(notifier::job what) {
+        notifier::run_here(runner_.post_at_once(std::move(what)));
+    }
+    /// The same from anywhere. After `close` it is dropped.
+    void post_or_drop(notifier::job what) { (void)runner_.post_at_once(std::move(what)); }
 
     /// Who waits in each of the queues, all at one moment.
     [[nodiscard]] std::vector<std::vector<local_waiter>> local_waiters(
@@ -110,6 +114,9 @@ private:
     void begin(core::acquire_call& call, waiter& self, std::chrono::nanoseconds timeout,
                bool stoppable) HOLDFAST_REQUIRES(runner_.mutex);
     void finish(core::acquire_call& call, waiter& self) HOLDFAST_REQUIRES(runner_.mutex);
+    void require_threads() HOLDFAST_EXCLUDES(runner_.mutex);
+    template <class Feed>
+    void begin_by_callback(Feed what) HOLDFAST_EXCLUDES(runner_.mutex);
 
     std::uint64_t const generation_;
     engine_runner runner_;

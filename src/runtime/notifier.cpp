@@ -9,14 +9,24 @@
 
 namespace holdfast::runtime {
 
+namespace {
+
+void run_one(notifier::job const& what) noexcept {
+    try {
+        what();
+    } catch (...) {  // user code: what it throws has nobody else to go to
+    }
+}
+
+}  // namespace
+
 notifier::~notifier() { stop(); }
 
 void notifier::post(std::vector<job>& what) {
-    std::vector<job> refused;  // ends last, without a lock: what it holds may take one
     std::lock_guard const starting{thread_mutex_};
     {
         std::lock_guard const guard{state_->mutex};
-        if (state_->ended || state_->dropped) return refused.swap(what);
+        if (state_->ended || state_->dropped) return;
         std::ranges::move(what, std::back_inserter(state_->jobs));
         what.clear();
     }
@@ -43,13 +53,17 @@ void notifier::run(state& with) {
         }
         for (auto& next : mine) {
             if (with.dropped) break;
-            try {
-                next();
-            } catch (...) {  // user code: what it throws has nobody else to go to
-            }
+            run_one(next);
             next = nullptr;
         }
         mine.clear();
+    }
+}
+
+void notifier::run_here(std::vector<job> what) noexcept {
+    for (auto& next : what) {
+        run_one(next);
+        next = nullptr;
     }
 }
 

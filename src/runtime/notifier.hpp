@@ -21,9 +21,12 @@ public:
 
     ~notifier();
 
-    /// Takes all of them at once, so that the thread is woken once; leaves `what` empty. They wait while
-    /// the system has no thread to give.
+    /// Takes all of them at once, so that the thread is woken once. They wait while the system has no thread
+    /// to give. After `stop` it takes none: they stay in `what`.
     void post(std::vector<job>& what);
+
+    /// Runs them on the calling thread, which holds no lock of ours: for what was not taken.
+    static void run_here(std::vector<job> what) noexcept;
 
     /// Runs what was posted, and what that posts, then ends the thread. Called from a task it drops
     /// the rest instead.

@@ -1,5 +1,7 @@
 // How long close() takes when the store does not let go of whoever drives it.
+#include <atomic>
 #include <condition_variable>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +54,51 @@ public:
 private:
     gate& exit_;
 };
+
+/// What user code may own: something whose end asks the loop.
+struct caller_back {
+    explicit caller_back(loop& of) : on{of} {}
+    caller_back(caller_back const&) = delete;
+    caller_back& operator=(caller_back const&) = delete;
+    ~caller_back() { (void)on.counters(); }
+    loop& on;
+};
+
+/// Has a job run when its call is complete, as an operation that ends by callback does.
+struct posting final : core::completion {
+    posting(loop& of, std::atomic<bool>& note) : on{of}, ran{note} {}
+    void completed() noexcept override {
+        on.post([this, owned = std::make_shared<caller_back>(on)] { ran = true; });
+    }
+    loop& on;
+    std::atomic<bool>& ran;
+    core::acquire_call call{std::make_shared<core::wait_queue>(std::make_shared<core::terms const>(
+                                core::make_terms({.name = "n"}, {}))),
+                            *this};
+};
+
+// Nobody takes the job any more. It must not end under the loop's mutex, which what it owns may want.
+TEST(loop_close, what_is_begun_afterwards_ends_without_the_lock) {
+    struct world {
+        gate exit{};
+        std::atomic<bool> ran{false};
+        loop on{[this](seam::event_sink&) { return std::make_unique<stubborn_store>(exit); },
+                core::engine::settings{}, [](log_level, std::string const&) {}};
+        posting call{on, ran};
+        std::promise<void> end{};
+    };
+    auto const shared = std::make_shared<world>();
+    shared->on.close(0s);
+    auto ended = shared->end.get_future();
+    std::thread{[shared] {  // which would wait for itself
+        shared->on.begin(shared->call.call, std::chrono::nanoseconds::max());
+        shared->end.set_value();
+    }}
+        .detach();
+    ASSERT_EQ(ended.wait_for(20s), std::future_status::ready) << "a deadlock";
+    EXPECT_TRUE(shared->ran);
+    EXPECT_EQ(shared->call.call.outcome, core::verdict::failed);
+}
 
 TEST(loop_close, takes_its_patience_once) {
     gate exit;
