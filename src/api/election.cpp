@@ -53,6 +53,14 @@ lease election_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
     return detail::access::make_lease(std::move(term));
 }
 
+// A layout of others has locks only, and would say that nobody leads. It refuses what belongs to an election.
+void election_handle::require_support(std::chrono::nanoseconds most) {
+    if (supported_) return;
+    seam::cell_key key{lock_kind::election, name, seam::holders_part};
+    (void)client->ask(seam::read{std::move(key)}, most);
+    supported_ = true;
+}
+
 std::shared_ptr<hold> election_handle::last_term() const {
     std::lock_guard const guard{mutex_};
     return last_.lock();
@@ -161,12 +169,20 @@ std::optional<leader_info> election::leader() {
     seam::inspect request{handle_->name};
     request.exact = true;
     auto const answer = handle_->client->ask(std::move(request));
-    return core::leader_in(std::get<seam::page>(answer.body));
+    auto found = core::leader_in(std::get<seam::page>(answer.body));
+    if (!found) handle_->require_support(no_timeout);  // nobody leads, or nobody can
+    return found;
 }
 
 subscription election::observe(observer hear) {
     handle_->client->require_usable();
     if (!hear) base::raise(errc::bad_option, "an observer must be callable");
+    try {
+        constexpr std::chrono::seconds a_moment{1};
+        handle_->require_support(a_moment);
+    } catch (std::system_error const& why) {  // a store that is away is observed when it is back
+        if (why.code() != make_error_code(errc::store_unavailable)) throw;
+    }
     return detail::access::subscribe(
         std::make_unique<detail::election_watch>(handle_->client, handle_->name, std::move(hear)));
 }

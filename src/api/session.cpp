@@ -133,11 +133,12 @@ bool session::run(core::task_call::body what, std::chrono::nanoseconds timeout,
     return !call.stopped;
 }
 
-seam::reply session::ask(seam::request what) {
+seam::reply session::ask(seam::request what, std::chrono::nanoseconds most) {
     require_usable();
     runtime::waiter self{*loop_};
     core::operation_call call{std::move(what), self};
-    call.deadline = base::after(base::boot_clock::now(), patience_);
+    call.deadline =
+        base::after(base::boot_clock::now(), std::min<std::chrono::nanoseconds>(patience_, most));
     loop_->run(call, self);
     if (call.error) call.error.raise();
     return std::move(call.answer);

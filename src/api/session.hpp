@@ -53,8 +53,9 @@ public:
     bool run(core::task_call::body what, std::chrono::nanoseconds timeout,
              std::stop_token const& stop);
 
-    /// One round trip; throws what goes wrong.
-    [[nodiscard]] seam::reply ask(seam::request what);
+    /// One round trip, in the client's patience and in `most`; throws what goes wrong.
+    [[nodiscard]] seam::reply ask(seam::request what,
+                                  std::chrono::nanoseconds most = std::chrono::nanoseconds::max());
 
     /// Adds what only this client knows: the threads that wait in its queues.
     void add_local_waiters(std::vector<lock_info>& infos);

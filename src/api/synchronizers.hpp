@@ -1,6 +1,7 @@
 // What is behind the latch, the barrier, the condition and the election: their terms and the client.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -77,6 +78,8 @@ public:
     /// A term that was won; remembered for `resign`.
     [[nodiscard]] lease as_lease(std::shared_ptr<core::hold_state> grant);
     [[nodiscard]] std::shared_ptr<hold> last_term() const;
+    /// Throws errc::unsupported where the store has no elections. Asks it once, for no longer than `most`.
+    void require_support(std::chrono::nanoseconds most);
 
     std::shared_ptr<session> const client;
     std::string const name;
@@ -85,6 +88,7 @@ private:
     lock_options const options_;
     mutable std::mutex mutex_;
     std::weak_ptr<hold> last_;
+    std::atomic<bool> supported_{false};  ///< as far as is known
 };
 
 }  // namespace detail

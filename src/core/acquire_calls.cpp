@@ -25,6 +25,8 @@ void acquire_calls::begin(acquire_call& call, base::instant now, base::instant d
     call.began = now;
     if (shared_.closed) return complete(call, verdict::failed, closed_client());
     auto& queue = *call.in;
+    if (queue.terms->detect_deadlock && !shared_.settings.abilities.line)
+        return complete(call, verdict::failed, no_deadlock_search());
     if (queue.current != nullptr && queue.current->at() == claim_phase::parked &&
         parts_.parked.unpark(*queue.current) == parked_holds::state::free) {
         queue.current->pass = shared_.judge->next_pass(queue.current->pass);

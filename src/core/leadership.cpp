@@ -42,7 +42,9 @@ task observe_leader(task_context& on, std::string name,
                 told = leader;
             }
         } catch (std::system_error const& failure) {
-            if (failure.code() == make_error_code(errc::closed)) co_return;
+            if (failure.code() == make_error_code(errc::closed) ||
+                failure.code() == make_error_code(errc::unsupported))
+                co_return;
         }
         co_await on.change(key, seen, slow_poll);
     }

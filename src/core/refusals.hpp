@@ -17,6 +17,13 @@ namespace holdfast::core {
     return {errc::store_unavailable, "the store's answer makes no sense"};
 }
 
+/// For `detect_deadlock` where claims do not wait at the store.
+[[nodiscard]] inline base::error no_deadlock_search() {
+    return {errc::unsupported,
+            "this store does not know who waits, so detect_deadlock would find nothing: leave the "
+            "option out"};
+}
+
 /// Why a hold is lost when the store gives no reason.
 inline constexpr char const* hold_gone = "the store no longer has the hold";
 

@@ -199,5 +199,28 @@ TEST(refusal_test, no_server_at_all) {
     EXPECT_LT(since.elapsed(), 5s);
 }
 
+// A layout of others has locks only. What it cannot do it refuses rather than to do nothing.
+TEST(refusal_test, the_plain_layout_refuses_what_it_cannot_do) {
+    redis_server const server;
+    client mine{"redis://127.0.0.1:" + std::to_string(server.port()) + "?layout=plain"};
+    auto const expect = [](char const* what, auto call) {
+        std::string words;
+        std::error_code found;
+        try {
+            call();
+        } catch (std::system_error const& error) {
+            words = error.what();
+            found = error.code();
+        }
+        EXPECT_EQ(found, make_error_code(errc::unsupported)) << what << ": " << words;
+    };
+    election boss{mine, "boss"};
+    expect("leader", [&] { (void)boss.leader(); });
+    expect("observe", [&] { (void)boss.observe([](std::optional<leader_info> const&) {}); });
+    mutex careful{mine, "q", {.detect_deadlock = true}};
+    expect("lock", [&] { careful.lock(); });
+    expect("try_acquire", [&] { (void)careful.try_acquire(); });
+}
+
 }  // namespace
 }  // namespace holdfast::redis_faults

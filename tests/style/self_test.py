@@ -197,9 +197,21 @@ class Shape(RuleTest):
         self.bad(shape, self.listed("template <class T>\n" + self.body(67)), "a function of 71 lines")
         self.bad(shape, self.listed("TEST(a, b) {\n" + "    { ++x; }\n" * 80 + "}\n"), "a function of 82 lines")
         self.bad(shape, self.listed("struct s make() {\n" + "    g(1);\n" * 80 + "}\n"), "a function of 82 lines")
-        self.good(shape, self.listed("struct s {\n" + "    void g(int x) { ++x; }\n" * 80 + "};\n"))
+        self.good(shape, self.listed("struct s {\n" + "    void g(int x) {\n        ++x;\n    }\n" * 35 + "};\n"))
         self.good(shape, self.listed("namespace {\n" + "void g(int x) { ++x; }\n" * 80 + "}\n"))
         self.good(shape, self.listed("int const table[] = {\n" + "    g(1),\n" * 80 + "};\n"))
+
+    def test_classes(self):
+        wrap = "namespace a {{\nclass c final : public d {{\npublic:\n    c() = default;\n    c(c const&) = delete;\n{}private:\n" \
+               "    std::function<void(int)> f_{{}};\n    int x_ HOLDFAST_GUARDED_BY(m_){{g(1)}};\n    struct inner {{\n" \
+               "        int a() {{ return b(); }}\n    }};\n}};\n}}\n".format
+        one = "    [[nodiscard]] std::vector<int> g(int x) const;\n"
+        body = "    c(int x) : c{g(x)}, d{1} {\n        if (x) h();\n        i();\n    }\n"
+        self.good(shape, self.listed(wrap(one * 35)))
+        self.bad(shape, self.listed(wrap(one * 36)), "c has 36 functions")
+        self.good(shape, self.listed(wrap(body * 17 + one * 18)))
+        self.bad(shape, self.listed(wrap(body * 18 + one * 18)), "c has 36 functions")
+        self.good(shape, self.listed("namespace a {\n" + "void g();\n" * 80 + "}\n"))
 
     def test_sources_are_listed(self):
         self.bad(shape, {"src/core/b.cpp": "int x;\n", "src/core/CMakeLists.txt": "a.cpp ab.cpp\n"}, "no CMakeLists")

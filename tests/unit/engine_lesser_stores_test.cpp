@@ -42,6 +42,15 @@ TEST_F(engine_test, who_locks_now_and_then_without_a_line_does_not_wait) {
     }
 }
 
+TEST_F(engine_test, who_wants_deadlocks_to_be_found_is_refused_where_nobody_waits_at_the_store) {
+    make_engine({.abilities = {.line = false}});
+    waiting one{queue_for({.detect_deadlock = true})};
+    it->begin(one.call, now);
+    EXPECT_EQ(one.call.outcome, verdict::failed);
+    EXPECT_TRUE(one.call.error.is(errc::unsupported)) << one.call.error.text;
+    EXPECT_TRUE(sent().empty());
+}
+
 TEST_F(engine_test, renewals_that_fail_are_repeated_by_the_lease_that_was_given) {
     waiting one{queue_for({.lease = 60s})};
     it->begin(one.call, now);

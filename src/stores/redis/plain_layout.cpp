@@ -132,7 +132,8 @@ private:
     }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::evict what) const;
     // Nobody tells us of changes; the engine polls.
-    [[nodiscard]] std::unique_ptr<exchange> apply(seam::watch) const {
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::watch what) const {
+        if (what.key.kind == lock_kind::election) return no("elections");
         return apply(seam::hello{});
     }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::unwatch) const {
@@ -140,7 +141,9 @@ private:
     }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::convert) const { return no("conversion"); }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::adjust) const { return no("semaphores"); }
-    [[nodiscard]] std::unique_ptr<exchange> apply(seam::read) const { return no("cells"); }
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::read what) const {
+        return no(what.key.kind == lock_kind::election ? "elections" : "cells");
+    }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::swap) const { return no("cells"); }
 
     [[nodiscard]] static std::unique_ptr<exchange> no(std::string_view what) {
