@@ -68,10 +68,10 @@ int reset(barrier_options const& options, client& client) {
 // The generation; nothing when the time was over, or a signal came.
 std::optional<std::uint64_t> meet(barrier_options const& options, client& client,
                                   interruption const& signals) try {
-    barrier it{client, options.name, options.parties};
+    barrier meeting{client, options.name, options.parties};
     // There is no other way to leave: the store then knows that this party is gone.
     std::stop_callback const leave{signals.token(), [&] { client.close(); }};
-    return options.wait ? it.arrive_and_wait_for(*options.wait) : it.arrive_and_wait();
+    return options.wait ? meeting.arrive_and_wait_for(*options.wait) : meeting.arrive_and_wait();
 } catch (std::system_error const& error) {
     if (signals.signal() != 0 && error.code() == make_error_code(errc::closed)) return std::nullopt;
     throw;

@@ -77,16 +77,16 @@ latch latch_of(client const& client, latch_options const& options) {
 }
 
 /// What is left; nothing when the latch was never declared.
-std::optional<std::uint32_t> left_of(latch& it) try {
-    return it.count();
+std::optional<std::uint32_t> left_of(latch& gate) try {
+    return gate.count();
 } catch (std::system_error const& error) {
     if (error.code() == make_error_code(errc::bad_option)) return std::nullopt;
     throw;
 }
 
 // One that was left open the last time would let everybody pass at once.
-void declare(latch& it, latch_options const& options) {
-    if (it.count() == 0 && *options.count > 0)
+void declare(latch& gate, latch_options const& options) {
+    if (gate.count() == 0 && *options.count > 0)
         throw failure{exit_status::usage,
                       fmt::format("the latch {0} is open already, and --count does not close it: "
                                   "'holdfast latch {0} --reset {1}' does",
@@ -94,47 +94,48 @@ void declare(latch& it, latch_options const& options) {
                           .c_str()};
 }
 
-void reset(client& client, latch& it, latch_options const& options) {
-    if (!options.reset->empty()) return it.reset(whole_number("--reset", *options.reset, 0U, most));
+void reset(client& client, latch& gate, latch_options const& options) {
+    if (!options.reset->empty())
+        return gate.reset(whole_number("--reset", *options.reset, 0U, most));
     auto const found = find_name(client, options.name, lock_kind::latch);
     if (!found)
         throw usage_error{
             fmt::format("there is no latch {}: --reset N declares one with that count",
                         harmless(options.name))};
-    it.reset(static_cast<std::uint32_t>(found->limit));
+    gate.reset(static_cast<std::uint32_t>(found->limit));
 }
 
-int wait_for(latch& it, std::optional<std::chrono::milliseconds> limit, bool quiet,
+int wait_for(latch& gate, std::optional<std::chrono::milliseconds> limit, bool quiet,
              interruption const& signals) {
     bool open = false;
     try {
-        open = !limit               ? it.wait(signals.token())
-               : limit->count() > 0 ? it.wait_for(*limit, signals.token())
-                                    : left_of(it) == 0U;
+        open = !limit               ? gate.wait(signals.token())
+               : limit->count() > 0 ? gate.wait_for(*limit, signals.token())
+                                    : left_of(gate) == 0U;
     } catch (std::system_error const& error) {
         if (error.code() != make_error_code(errc::lost)) throw;
         complain(fmt::format("{} was reset or deleted while it was waited for, before it was open",
-                             harmless(it.name())));
+                             harmless(gate.name())));
         return exit_status::lost;
     }
     if (open) return exit_status::success;
     if (signals.signal() != 0) return exit_status::signalled(signals.signal());
     if (!quiet) {
-        auto const left = left_of(it);
-        complain(fmt::format("{} was not open within {}: {}", harmless(it.name()),
+        auto const left = left_of(gate);
+        complain(fmt::format("{} was not open within {}: {}", harmless(gate.name()),
                              short_duration(*limit),
                              left ? fmt::format("{} left", *left) : "nobody has declared it"));
     }
     return exit_status::not_acquired;
 }
 
-int print(client& client, latch& it, latch_options const& options) {
+int print(client& client, latch& gate, latch_options const& options) {
     if (options.json) {
         if (auto const found = find_name(client, options.name, lock_kind::latch)) {
             print_out(json_of(*found));
             return exit_status::success;
         }
-    } else if (auto const left = left_of(it)) {
+    } else if (auto const left = left_of(gate)) {
         print_out(fmt::format("{}\n", *left));
         return exit_status::success;
     }
@@ -155,19 +156,19 @@ int perform_latch(latch_options& options, invocation const& invocation) {
     std::optional<interruption> signals;
     if (options.wait) signals.emplace();
     auto client = open_client(store, invocation);
-    auto it = latch_of(client, options);
+    auto gate = latch_of(client, options);
     if (options.remove) {
-        it.remove();
+        gate.remove();
         return exit_status::success;
     }
-    if (options.count) declare(it, options);
-    if (options.reset) reset(client, it, options);
-    if (down > 0) it.count_down(down);
+    if (options.count) declare(gate, options);
+    if (options.reset) reset(client, gate, options);
+    if (down > 0) gate.count_down(down);
     int const status =
-        options.wait ? wait_for(it, limit, options.quiet, *signals) : exit_status::success;
+        options.wait ? wait_for(gate, limit, options.quiet, *signals) : exit_status::success;
     if (!options.json && !options.only_asks()) return status;
     if (status > 128) return status;
-    int const printed = print(client, it, options);
+    int const printed = print(client, gate, options);
     return status != exit_status::success ? status : printed;
 }
 

@@ -21,10 +21,11 @@ struct question {
     retry::attempt about;
 };
 
-/// What the driver has to do. It takes what it finds and clears it.
+/// What whoever runs the engine has to do; takes what is there after each event, and clears it. Completions of calls
+/// are not among it: see `completion`.
 struct actions {
     outbox requests;
-    std::vector<std::shared_ptr<hold_state>> losses;  ///< to be announced on the notifier thread
+    std::vector<std::shared_ptr<hold_state>> losses;  ///< to be announced, on the loss thread
     std::vector<question> questions;
     std::vector<std::string> warnings;  ///< for the log
 };

@@ -88,7 +88,6 @@ struct operation_call : timed {
     // --- the engine's ---
     std::uint64_t ticket{0};
     int failures{0};
-    bool in_flight{false};
 };
 
 /// One release whose caller waits for the store's word.

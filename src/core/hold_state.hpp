@@ -1,4 +1,4 @@
-// A grant: one local hold of a name, from its grant or pass until it is released or lost.
+// A hold state: one local hold of a name, from its grant or pass until it is released or lost.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ class claim_state;
 
 /// What the holder sees. Written by the engine, read by anyone.
 ///
-/// Thread-safety: the public members may be called from any thread at once; `tenure_of` and the
-/// members of the engine only under the engine's lock.
+/// Thread-safety: the public members may be called from any thread at once; what is
+/// marked as the engine's only under the engine's lock.
 class hold_state {
 public:
     hold_state(terms_ptr on, std::uint64_t token, base::instant granted, base::instant lost_at)
@@ -49,10 +49,10 @@ public:
 
     [[nodiscard]] std::string loss_reason(base::instant now) const;
 
-    /// Fires on the notifier thread, by `announce_loss`.
+    /// Fires by `announce_loss`.
     [[nodiscard]] std::stop_token lost();
 
-    /// On the notifier thread: tells those who watch, unless the hold was released meanwhile.
+    /// On the loss thread, without a lock of ours: tells those who watch, unless the hold was released meanwhile.
     void announce_loss();
 
     // --- for the engine, under its lock ---
@@ -85,7 +85,7 @@ private:
         std::optional<std::stop_source> watchers{};
     };
     [[nodiscard]] cold_part& cold();
-    [[nodiscard]] std::mutex& mutex() const noexcept;  ///< guards rare_
+    [[nodiscard]] std::mutex& mutex() const noexcept;  ///< guards cold_
 
     std::unique_ptr<cold_part> cold_;
 };

@@ -79,7 +79,6 @@ void operation_calls::attempt(operation_call& call, base::instant now) {
         .purpose = request_purpose::operation, .sent = now, .subject = call.ticket};
     if (name != nullptr) about.lane = shared_.lane_of(*name);
     shared_.send(std::move(about), call.ask);
-    call.in_flight = true;
     // A request that hangs is sent again: nearly all are harmless when they arrive twice.
     auto const again = call.is_sent_once() ? base::never : now + shared_.settings.request_timeout;
     shared_.schedule(call, std::min(call.deadline, again));
@@ -99,7 +98,6 @@ void operation_calls::on_failure(pending_request const& was, base::error const& 
     auto const found = calls_.find(was.subject);
     if (found == calls_.end()) return;
     auto& call = *found->second;
-    call.in_flight = false;
     if (!error.is(errc::store_unavailable) || now >= call.deadline || call.is_sent_once())
         return finish(call, error);
     call.error = error;

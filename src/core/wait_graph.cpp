@@ -46,9 +46,9 @@ bool leads_home(graph const& all, std::string_view at, std::string_view home,
     if (at == home) return true;
     if (!seen.insert(at).second) return false;
     auto const [from, to] = all.equal_range(at);
-    for (auto it = from; it != to; ++it) {
-        path.push_back(it->second.step);
-        if (leads_home(all, it->second.to, home, seen, path)) return true;
+    for (auto edge = from; edge != to; ++edge) {
+        path.push_back(edge->second.step);
+        if (leads_home(all, edge->second.to, home, seen, path)) return true;
         path.pop_back();
     }
     return false;

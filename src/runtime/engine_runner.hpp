@@ -25,8 +25,8 @@ namespace holdfast::runtime {
 ///
 /// * A calling thread feeds the engine and sends what comes of it. When it must wait, it drives the
 ///   store itself if nobody else does: a round trip then costs no change of threads.
-/// * The timer thread only tells the engine the time. It never sends and never blocks on the
-///   store, so that a loss is told in time whatever the store does.
+/// * The timer thread tells the engine the time. It sends to an instant store only and never blocks on
+///   one, so that a loss is told in time whatever the store does.
 /// * The I/O thread sends what nobody waits for and drives the store while no caller does.
 /// * User code runs on two threads of its own.
 ///

@@ -14,12 +14,13 @@ namespace holdfast::runtime {
 
 /// Four of them, each started when it is first needed:
 ///
-/// * the timer thread only tells the engine the time,
+/// * the timer thread tells the engine the time, and never blocks on the store,
 /// * the I/O thread sends what nobody waits for, and drives the store while no caller does,
 /// * the loss notifier tells holders of their loss, so that no other user code delays it,
 /// * the notifier runs all other user code.
 ///
-/// Thread-safety: `join`, `post` and `post_losses` by anybody. All else only by who holds the loop's mutex,
+/// Thread-safety: `post` and `post_losses` by anybody; `join` and `stop_notifiers` without the mutex, since they
+/// wait for threads that may want it. All else only by who holds the loop's mutex,
 /// which the first two threads lock for each of their turns.
 class loop_threads {
 public:

@@ -40,22 +40,22 @@ lock_options options_of(bench_plan const& plan) {
 std::function<void()> pair_of(client const& from, bench_plan const& plan, std::string const& name) {
     if (plan.mode == bench_mode::semaphore) {
         auto const all = plan.owners * plan.processes;
-        auto it = std::make_shared<semaphore>(from, name, all, options_of(plan));
-        return [it] {
-            it->acquire();
-            it->release();
+        auto permits = std::make_shared<semaphore>(from, name, all, options_of(plan));
+        return [permits] {
+            permits->acquire();
+            permits->release();
         };
     }
-    auto it = std::make_shared<shared_mutex>(from, name, options_of(plan));
+    auto lock = std::make_shared<shared_mutex>(from, name, options_of(plan));
     if (plan.mode == bench_mode::shared) {
-        return [it] {
-            it->lock_shared();
-            it->unlock_shared();
+        return [lock] {
+            lock->lock_shared();
+            lock->unlock_shared();
         };
     }
-    return [it] {
-        it->lock();
-        it->unlock();
+    return [lock] {
+        lock->lock();
+        lock->unlock();
     };
 }
 
