@@ -16,6 +16,7 @@
 #include "lock_text.hpp"
 #include "lookup.hpp"
 #include "option.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -80,7 +81,8 @@ std::optional<std::uint64_t> meet(barrier_options const& options, client& client
 int arrive(barrier_options const& options, std::string const& store, invocation const& invocation) {
     interruption const signals;
     auto client = open_client(store, invocation, options.label);
-    auto const generation = meet(options, client, signals);
+    auto const generation =
+        contacted(client, invocation, [&] { return meet(options, client, signals); });
     if (!generation && signals.signal() != 0) return exit_status::signalled(signals.signal());
     if (!generation) {
         if (!options.quiet)
@@ -101,7 +103,7 @@ int perform_barrier(barrier_options const& options, invocation const& invocation
         throw usage_error{"--wait: nobody can be met within 0s"};
     if (!options.reset && options.parties == 0)
         throw usage_error{"--parties is missing: how many are to meet"};
-    auto const store = choose_store(invocation);
+    auto const store = choose_store(invocation).url;
     if (!options.reset) return arrive(options, store, invocation);
     auto client = open_client(store, invocation);
     return reset(options, client);

@@ -10,6 +10,7 @@
 #include "exit_status.hpp"
 #include "invocation.hpp"
 #include "lookup.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -33,7 +34,8 @@ struct evict_request {
 
 int evict(evict_request const& request, invocation const& invocation) {
     auto client = open_client(invocation);
-    auto const count = client.evict(request.name, request.options);
+    auto const count =
+        contacted(client, invocation, [&] { return client.evict(request.name, request.options); });
     if (count == 0 && find_name(client, request.name, lock_kind::latch)) {
         complain(
             fmt::format("{0} is a latch, which nobody holds: 'holdfast latch {0} --reset' closes "

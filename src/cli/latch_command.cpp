@@ -16,6 +16,7 @@
 #include "lock_text.hpp"
 #include "lookup.hpp"
 #include "option.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -151,20 +152,19 @@ int perform_latch(latch_options& options, invocation const& invocation) {
     std::optional<std::chrono::milliseconds> limit;
     if (options.wait && !options.wait->empty()) limit = duration("--wait", *options.wait);
 
-    auto const store = choose_store(invocation);
+    auto const store = choose_store(invocation).url;
     std::optional<interruption> signals;
     if (options.wait) signals.emplace();
     auto client = open_client(store, invocation);
     auto it = latch_of(client, options);
-    if (options.remove) {
-        it.remove();
-        return exit_status::success;
-    }
-    if (options.count) declare(it, options);
-    if (options.reset) reset(client, it, options);
-    if (down > 0) it.count_down(down);
-    int const status =
-        options.wait ? wait_for(it, limit, options.quiet, *signals) : exit_status::success;
+    int const status = contacted(client, invocation, [&] {
+        if (options.remove) it.remove();
+        if (options.count) declare(it, options);
+        if (options.reset) reset(client, it, options);
+        if (down > 0) it.count_down(down);
+        return options.wait ? wait_for(it, limit, options.quiet, *signals) : exit_status::success;
+    });
+    if (options.remove) return status;
     if (!options.json && !options.only_asks()) return status;
     if (status > 128) return status;
     int const printed = print(client, it, options);
