@@ -207,6 +207,15 @@ void cut_program(CLI::App& app, invocation& invocation) {
     words.erase(begin, words.end());
 }
 
+// "--store: At Most 1 required but received 2", in other words.
+std::string text_of_mismatch(CLI::ArgumentMismatch const& error) {
+    std::string const text = error.what();
+    auto const colon = text.find(':');
+    bool const twice = text.find("At Most 1 required") != std::string::npos;
+    return twice && colon != std::string::npos ? text.substr(0, colon) + " is given more than once"
+                                               : text;
+}
+
 }  // namespace
 
 int perform(invocation& invocation) {
@@ -230,6 +239,8 @@ int perform(invocation& invocation) {
         app.exit(success, text, text);
         print_out(text.str());
         return exit_status::success;
+    } catch (CLI::ArgumentMismatch const& error) {
+        return refuse(app, text_of_mismatch(error));
     } catch (CLI::ParseError const& error) {
         // A mistyped option explains best why something else is missing.
         if (auto const extras = extras_of(app); !extras.empty())

@@ -75,7 +75,12 @@ std::optional<std::uint64_t> meet(barrier_options const& options, client& client
     return options.wait ? it.arrive_and_wait_for(*options.wait) : it.arrive_and_wait();
 } catch (std::system_error const& error) {
     if (signals.signal() != 0 && error.code() == make_error_code(errc::closed)) return std::nullopt;
-    throw;
+    if (error.code() != make_error_code(errc::broken_barrier)) throw;
+    throw failure{exit_status::lost,
+                  fmt::format("{} is broken, since a party left it or reset it; 'holdfast barrier "
+                              "{} --reset' makes it usable again",
+                              harmless(options.name), shell_word(options.name))
+                      .c_str()};
 }
 
 int arrive(barrier_options const& options, std::string const& store, invocation const& invocation) {
@@ -86,10 +91,11 @@ int arrive(barrier_options const& options, std::string const& store, invocation 
     if (!generation && signals.signal() != 0) return exit_status::signalled(signals.signal());
     if (!generation) {
         if (!options.quiet)
-            complain(fmt::format(
-                "not all {} parties came to {} within {}: it is broken until "
-                "'holdfast barrier NAME --reset'",
-                options.parties, harmless(options.name), short_duration(*options.wait)));
+            complain(
+                fmt::format("not all {} parties came to {} within {}: it is broken until "
+                            "'holdfast barrier {} --reset'",
+                            options.parties, harmless(options.name), short_duration(*options.wait),
+                            shell_word(options.name)));
         return exit_status::not_acquired;
     }
     nlohmann::ordered_json const object{

@@ -89,9 +89,9 @@ std::optional<std::uint32_t> left_of(latch& it) try {
 void declare(latch& it, latch_options const& options) {
     if (it.count() == 0 && *options.count > 0)
         throw failure{exit_status::usage,
-                      fmt::format("the latch {0} is open already, and --count does not close it: "
-                                  "'holdfast latch {0} --reset {1}' does",
-                                  harmless(options.name), *options.count)
+                      fmt::format("the latch {} is open already, and --count does not close it: "
+                                  "'holdfast latch {} --reset {}' does",
+                                  harmless(options.name), shell_word(options.name), *options.count)
                           .c_str()};
 }
 
@@ -139,8 +139,8 @@ int print(client& client, latch& it, latch_options const& options) {
         print_out(fmt::format("{}\n", *left));
         return exit_status::success;
     }
-    complain(fmt::format("there is no latch {}: 'holdfast latch NAME --count N' declares one",
-                         harmless(options.name)));
+    complain(fmt::format("there is no latch {}: 'holdfast latch {} --count N' declares one",
+                         harmless(options.name), shell_word(options.name)));
     return exit_status::absent;
 }
 
