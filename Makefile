@@ -16,11 +16,11 @@ MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
 help: ## list these words
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## watch processes share an account under one lock while some are killed or stopped
-	@tools/setup demo
+demo: ## watch processes share an account under one lock while some are killed or stopped: STORE=redis for a server
+	@tools/setup demo $(if $(filter redis,$(STORE)),demo-redis)
 	@cmake --preset release --log-level=WARNING
-	@cmake --build --preset release --parallel $(JOBS) --target holdfast_demo
-	@tools/demo
+	@tools/build_line cmake --build --preset release --parallel $(JOBS) --target holdfast_demo
+	@tools/demo $(if $(filter redis,$(STORE)),--store redis)
 
 test: ## what every change must pass, with unit tests and some seeds under the sanitizers
 	@tools/setup test
