@@ -12,6 +12,8 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
+#include <holdfast/version.hpp>
+
 #include "base/suggestion.hpp"
 #include "exit_status.hpp"
 #include "invocation.hpp"
@@ -134,7 +136,8 @@ void define(CLI::App& app, invocation& invocation) {
     app.get_formatter()->column_width(25);
     app.get_formatter()->label("Positionals", "Arguments");
     app.set_help_flag("-h,--help", "Say how it is used");
-    app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION, "Say which version this is");
+    app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION_STRING,
+                         "Say which version this is");
     add_common_options(app, invocation);
     app.footer(examples);
     // The others are not worth their time at every start, unless one is to be guessed.

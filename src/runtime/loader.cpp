@@ -8,6 +8,9 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <unistd.h>
+
+#include <holdfast/version.hpp>
 
 #include "base/error.hpp"
 #include "base/suggestion.hpp"
@@ -41,8 +44,19 @@ std::string store_directory() {
            "/holdfast/stores";
 }
 
+// Named as the library is: the minor version counts before 1.0.
+std::string package_of(std::string_view store) {
+    auto abi = std::to_string(HOLDFAST_VERSION_MAJOR);
+    if (HOLDFAST_VERSION_MAJOR == 0) abi += "." + std::to_string(HOLDFAST_VERSION_MINOR);
+    return "libholdfast" + abi + "-" + std::string{store};
+}
+
 seam::store_module const& load(std::string_view name) {
     auto const path = store_directory() + "/holdfast_store_" + std::string{name} + ".so";
+    if (::access(path.c_str(), F_OK) != 0)
+        base::raise(errc::unsupported, "the store '" + std::string{name} +
+                                           "' is not installed: there is no " + path +
+                                           "; on Debian it comes with " + package_of(name));
     auto* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (module == nullptr) {
         auto const* const why = ::dlerror();
