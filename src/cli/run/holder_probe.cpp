@@ -15,9 +15,11 @@ std::string describe_holder(client& client, std::string const& name) try {
         if (lock.name != name || lock.holders.empty()) continue;
         auto const& first = lock.holders.front();
         auto const* const does = lock.kind == lock_kind::election ? "led" : "held";
-        auto text = fmt::format("{} by {}:{}", does, first.host, first.pid);
+        // A store of somebody else's layout may not say where a holder is, nor since when.
+        auto text = first.host.empty() ? fmt::format("{} by {}", does, first.owner)
+                                       : fmt::format("{} by {}:{}", does, first.host, first.pid);
         if (!first.label.empty()) text += fmt::format(" ({})", first.label);
-        text += " for " + short_duration(first.age);
+        if (!first.host.empty()) text += " for " + short_duration(first.age);
         if (lock.holders.size() > 1) text += fmt::format(" and {} others", lock.holders.size() - 1);
         if (lock.waiters.size() > 1) text += fmt::format("; {} wait", lock.waiters.size());
         return text;
