@@ -1,5 +1,5 @@
 # The front door. Everything is done by CMake (see CMakePresets.json) and by the scripts in tools/.
-# `make` alone lists the words.
+# `make` alone lists the targets.
 
 PREFIX ?= /usr/local
 BUILD ?= release
@@ -13,7 +13,7 @@ MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all asan tsan simulate histories bench install package tidy format check-format surface clean
 
-help: ## list these words
+help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## watch processes share an account under one lock while some are killed or stopped: STORE=redis for a server

@@ -1,4 +1,4 @@
-"""Sizes of files and functions, and that every source is built."""
+"""Sizes of files and functions, that every source is built, and that what newcomers read fits a window."""
 
 import posixpath
 import re
@@ -11,6 +11,9 @@ SOURCE_LINES = 300  # of the product
 FILE_LINES = 450
 EXAMPLE_LINES = 80
 FUNCTION_LINES = 70
+COLUMNS = 119  # of the pages for newcomers, tables aside
+
+_PAGES = ("README.md", "docs/getting-started.md", "docs/migrating.md", "docs/building.md")
 
 _SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b")
 
@@ -62,7 +65,15 @@ def _check_listed(tree, path):
     yield Finding(path, 1, RULE, f"{name} is listed in no CMakeLists.txt and so never compiled")
 
 
+def _check_width(tree, path):
+    for number, line in enumerate(tree.text(path).split("\n"), 1):
+        if len(line) > COLUMNS and not line.startswith("|"):
+            yield Finding(path, number, RULE, f"{len(line)} columns; at most {COLUMNS}")
+
+
 def check(tree):
+    for path in filter(tree.exists, _PAGES):
+        yield from _check_width(tree, path)
     for path in tree.cpp():
         text = tree.text(path)
         lines = text.count("\n")
