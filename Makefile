@@ -60,7 +60,7 @@ install: ## headers, libraries, command, man page, completions: PREFIX=/usr/loca
 	@cmake --build --preset $(BUILD) --parallel $(JOBS)
 	@cmake --install build/$(BUILD) --prefix "$(PREFIX)"
 
-package: ## the .deb files of library, headers and command, in build/package
+package: ## the .deb files of library, stores, headers and command, in build/package
 	@tools/setup build package
 	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_LIBDIR=lib/$(MULTIARCH)
 	@cmake --build --preset release --parallel $(JOBS)

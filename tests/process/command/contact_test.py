@@ -178,7 +178,7 @@ class OtherServers(Contact):
                       "MASTER-NAME", self.refusal(64))
 
     def test_cluster(self):
-        self.serve("--cluster-enabled", "yes")
+        self.serve("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
         self.assertIn(f"is part of a cluster; the store URL is redis+cluster://127.0.0.1:{self.port}", self.refusal(64))
 
     def test_http(self):

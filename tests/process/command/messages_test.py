@@ -40,7 +40,7 @@ class Suggestions(Messages):
                 self.assertEqual(self.run_to_end(*self.suggestion(text))[0], 0)
 
     def test_a_barrier(self):
-        for status, words in ((75, ["--parties", "2", "--wait", "10ms"]), (76, ["--parties", "2"])):
+        for status, words in ((75, ["--parties", "2", "--wait", "2s"]), (76, ["--parties", "2"])):
             text = self.said(status, "barrier", BAD_NAME, *words)
             self.assertNotIn("reset()", text)
         self.assertEqual(self.suggestion(text), ["barrier", BAD_NAME, "--reset"])
