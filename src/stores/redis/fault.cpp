@@ -123,11 +123,11 @@ base::error no_handshake(settings const& of) {
 std::optional<base::error> other_protocol(std::string_view bytes, settings const& of) {
     auto const who = "the server " + of.shown() + " ";
     if (bytes.starts_with("HTTP/") || bytes.starts_with('<'))
-        return base::error{errc::unsupported,
+        return base::error{errc::store_unavailable,
                            who + "speaks HTTP, not Redis; check the port in the store URL"};
     // The records of TLS in which a server answers what it does not understand: an alert, a handshake.
     if (bytes.starts_with("\x15\x03") || bytes.starts_with("\x16\x03"))
-        return base::error{errc::unsupported,
+        return base::error{errc::store_unavailable,
                            who + "speaks TLS on this port; the store URL begins with rediss://"};
     return std::nullopt;
 }

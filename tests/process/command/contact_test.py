@@ -160,13 +160,17 @@ class OtherServers(Contact):
         """Other servers than Redis answer what is no TLS in its own words."""
         with socket.create_server(("127.0.0.1", self.port)) as listener:
             def answer():
-                peer = listener.accept()[0]
-                peer.recv(100)
-                peer.sendall(b"\x15\x03\x03\x00\x02\x02\x46")
-                peer.close()
+                try:
+                    while True:
+                        with listener.accept()[0] as peer:
+                            peer.recv(100)
+                            peer.sendall(b"\x15\x03\x03\x00\x02\x02\x46")
+                except OSError:  # the end of the test
+                    pass
             thread = threading.Thread(target=answer)
             thread.start()
-            self.assertIn("speaks TLS on this port; the store URL begins with rediss://", self.refusal(64))
+            self.assertIn("speaks TLS on this port; the store URL begins with rediss://", self.refusal(69))
+            listener.shutdown(socket.SHUT_RDWR)
             thread.join()
 
     def test_sentinel(self):
@@ -187,7 +191,7 @@ class OtherServers(Contact):
                 with http.server.ThreadingHTTPServer(("127.0.0.1", self.port), handler) as web:
                     handler.log_message = lambda *_: None
                     threading.Thread(target=web.serve_forever, args=(0.05,)).start()
-                    self.assertIn("speaks HTTP, not Redis; check the port", self.refusal(64))
+                    self.assertIn("speaks HTTP, not Redis; check the port", self.refusal(69))
                     web.shutdown()
 
 
