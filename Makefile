@@ -1,5 +1,5 @@
 # The front door. Everything is done by CMake (see CMakePresets.json) and by the scripts in tools/.
-# `make` alone lists the words.
+# `make` alone lists the targets.
 
 PREFIX ?= /usr/local
 BUILD ?= release
@@ -13,14 +13,14 @@ MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all asan tsan simulate histories bench install package tidy format check-format surface clean
 
-help: ## list these words
+help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## watch processes share an account under one lock while some are killed or stopped
-	@tools/setup demo
+demo: ## watch processes share an account under one lock while some are killed or stopped: STORE=redis for a server
+	@tools/setup demo $(if $(filter redis,$(STORE)),demo-redis)
 	@cmake --preset release --log-level=WARNING
-	@cmake --build --preset release --parallel $(JOBS) --target holdfast_demo
-	@tools/demo
+	@tools/build_line cmake --build --preset release --parallel $(JOBS) --target holdfast_demo
+	@tools/demo $(if $(filter redis,$(STORE)),--store redis)
 
 test: ## what every change must pass, with unit tests and some seeds under the sanitizers
 	@tools/setup test
@@ -60,7 +60,7 @@ install: ## headers, libraries, command, man page, completions: PREFIX=/usr/loca
 	@cmake --build --preset $(BUILD) --parallel $(JOBS)
 	@cmake --install build/$(BUILD) --prefix "$(PREFIX)"
 
-package: ## the .deb files of library, headers and command, in build/package
+package: ## the .deb files of library, stores, headers and command, in build/package
 	@tools/setup build package
 	@cmake --preset release --log-level=WARNING -DCMAKE_INSTALL_LIBDIR=lib/$(MULTIARCH)
 	@cmake --build --preset release --parallel $(JOBS)

@@ -1,5 +1,5 @@
-# What is installed, in three parts: runtime (the library and its stores), development (headers, CMake package,
-# pkg-config) and command. All paths are relative, so an installation can be moved as a whole.
+# What is installed, in parts: runtime (the library), store_NAME (the module of a store), development (headers, CMake
+# package, pkg-config) and command. All paths are relative, so an installation can be moved as a whole.
 
 include(CMakePackageConfigHelpers)
 
@@ -12,10 +12,14 @@ install(TARGETS holdfast EXPORT holdfastTargets
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
-if(holdfast_store_modules)
-    install(TARGETS ${holdfast_store_modules}
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast/stores" COMPONENT runtime)
-endif()
+set(holdfast_store_packages "") # component:package
+foreach(module IN LISTS holdfast_store_modules)
+    string(REGEX REPLACE "^holdfast_" "" component ${module})
+    string(REGEX REPLACE "^store_" "" name ${component})
+    install(TARGETS ${module}
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/holdfast/stores" COMPONENT ${component})
+    list(APPEND holdfast_store_packages ${component}:libholdfast${HOLDFAST_ABI}-${name})
+endforeach()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/holdfast"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
@@ -63,10 +67,16 @@ if(TARGET holdfast_cli)
     install(FILES "${PROJECT_SOURCE_DIR}/completions/holdfast.bash"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME holdfast
         COMPONENT command OPTIONAL)
+    install(FILES "${PROJECT_SOURCE_DIR}/completions/_holdfast"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions" COMPONENT command OPTIONAL)
+    install(FILES "${PROJECT_SOURCE_DIR}/completions/holdfast.fish"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT command OPTIONAL)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/systemd" "${PROJECT_SOURCE_DIR}/examples/cron"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/holdfast/examples" COMPONENT command)
 endif()
 
-foreach(component_package IN ITEMS runtime:libholdfast${PROJECT_VERSION_MAJOR} development:libholdfast-dev
-        command:holdfast)
+foreach(component_package IN ITEMS runtime:libholdfast${HOLDFAST_ABI} development:libholdfast-dev command:holdfast
+        LISTS holdfast_store_packages)
     string(REPLACE ":" ";" pair ${component_package})
     list(GET pair 0 component)
     list(GET pair 1 package)

@@ -55,5 +55,22 @@ if(HOLDFAST_HAS_NOSEPARATE_CODE)
     add_link_options("LINKER:-z,noseparate-code")
 endif()
 
+# Symbols that a linker map does not name stay inside of a library. The sanitizers need some of theirs.
+function(holdfast_use_symbol_map target map)
+    if(HOLDFAST_HAS_VERSION_SCRIPT AND NOT HOLDFAST_SANITIZE)
+        target_link_options(${target} PRIVATE "LINKER:--version-script=${map}")
+        set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")
+    endif()
+endfunction()
+check_linker_flag(CXX "LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/store_module.map" HOLDFAST_HAS_VERSION_SCRIPT)
+
+# What changes when programs must be compiled again: the minor version before 1.0, the major one from then on.
+set(HOLDFAST_ABI ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(HOLDFAST_ABI ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()
+
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED) # headers only, and none of them in a public header but asio.hpp
+# Headers only, in src/core, src/runtime, the stores memory and redis, and in the public asio.hpp. boost::unordered_flat_map
+# came with 1.81.
+find_package(Boost 1.81 REQUIRED)

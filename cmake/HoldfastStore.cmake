@@ -33,7 +33,7 @@ function(holdfast_add_store)
 
     set(archive holdfast_store_${arg_NAME}_static)
     add_library(${archive} STATIC ${arg_SOURCES})
-    holdfast_precompile(${archive} <boost/container/small_vector.hpp>)
+    holdfast_precompile(${archive})
     target_link_libraries(${archive}
         PUBLIC holdfast_base holdfast_seam ${arg_LIBRARIES} ${links}
         PRIVATE holdfast_warnings)
@@ -60,6 +60,7 @@ function(holdfast_add_store_module name archive)
                                      # a path costs the start 24 looks for each other library
     # The library comes first: what it exports, such as the category of errors, must not get a copy in the module.
     target_link_libraries(${module} PRIVATE holdfast ${archive})
+    holdfast_use_symbol_map(${module} "${PROJECT_SOURCE_DIR}/cmake/store_module.map")
     add_dependencies(holdfast_stores ${module})
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_STORE_MODULES ${module})
 endfunction()
@@ -87,8 +88,20 @@ function(holdfast_find_store_dependencies state_out links_out packages_out optio
         math(EXPR after "${at} + 1")
         list(SUBLIST words ${after} -1 targets)
         list(GET find 0 package)
-        find_package(${find} QUIET GLOBAL)
+        find_package(${find} QUIET)
         if(${package}_FOUND)
+            # Those who link the store are elsewhere. find_package(... GLOBAL) would do it from CMake 3.24 on.
+            foreach(target IN LISTS targets)
+                get_target_property(real ${target} ALIASED_TARGET)
+                if(NOT real)
+                    set(real ${target})
+                endif()
+                get_target_property(imported ${real} IMPORTED)
+                get_target_property(global ${real} IMPORTED_GLOBAL)
+                if(imported AND NOT global)
+                    set_target_properties(${real} PROPERTIES IMPORTED_GLOBAL TRUE)
+                endif()
+            endforeach()
             list(APPEND links ${targets})
             list(APPEND packages ${package})
         elseif("${${option}}" STREQUAL "AUTO")

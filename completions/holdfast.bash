@@ -63,10 +63,10 @@ _holdfast() {
     local options='--store --patience --verbose --help'
     case $command in
     '') options+=' --version' ;;
-    run) options+=' --command --nested --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet' ;;
+    run) options+=' --command --nested --wait --no-wait --lease --max-hold --min-hold --shared --fair --limit --permits --on-lost --grace --pass-credentials --conflict-exit --label --quiet' ;;
     lock) options+=' --wait --no-wait --lease --min-hold --shared --fair --limit --permits --on-lost --grace --conflict-exit --label --quiet --pid --check --token' ;;
     unlock) options+=' --pid --quiet' ;;
-    elect) options+=' --value --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --conflict-exit --label --quiet' ;;
+    elect) options+=' --value --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --pass-credentials --conflict-exit --label --quiet' ;;
     leader) options+=' --watch --json' ;;
     latch) options+=' --count --reset --delete --down --wait --quiet --json' ;;
     barrier) options+=' --parties --wait --reset --label --quiet --json' ;;

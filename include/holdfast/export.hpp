@@ -6,6 +6,8 @@
 /// HOLDFAST_STATIC is defined for everyone who links the static library (the CMake package and pkg-config do it);
 /// HOLDFAST_BUILDING only while the library itself is compiled.
 
+#include <holdfast/version.hpp>
+
 #if defined(HOLDFAST_STATIC)
 #define HOLDFAST_EXPORT
 #elif defined(_WIN32)

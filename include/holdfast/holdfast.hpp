@@ -15,3 +15,4 @@
 #include <holdfast/retry.hpp>
 #include <holdfast/semaphore.hpp>
 #include <holdfast/shared_mutex.hpp>
+#include <holdfast/version.hpp>

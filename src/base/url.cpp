@@ -96,14 +96,20 @@ void parse_options(url& out, std::string_view text) {
 
 url url::parse(std::string_view text) {
     auto const colon = text.find(':');
-    auto const scheme = text.substr(0, colon);
-    bool const legal = !scheme.empty() && std::ranges::all_of(scheme, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+';
-    });
+    std::string scheme{text.substr(0, colon)};
+    // As RFC 3986 has it: capitals mean the same.
+    for (char& c : scheme)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    auto const is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+    bool const legal =
+        !scheme.empty() && is_letter(scheme.front()) && std::ranges::all_of(scheme, [&](char c) {
+            return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+        });
     if (colon == std::string_view::npos || !legal)
-        bad("a store URL begins with its scheme, such as memory: or file:/var/lib/app/locks.db");
+        bad("a store URL begins with its scheme, such as file:/var/lib/app/locks.db or "
+            "redis://HOST");
     url out;
-    out.scheme = std::string{scheme};
+    out.scheme = std::move(scheme);
     text.remove_prefix(colon + 1);
     out.has_authority = text.starts_with("//") && out.scheme != "file";
     if (out.has_authority) {

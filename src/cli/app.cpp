@@ -12,6 +12,8 @@
 #include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
+#include <holdfast/version.hpp>
+
 #include "base/suggestion.hpp"
 #include "exit_status.hpp"
 #include "invocation.hpp"
@@ -134,7 +136,8 @@ void define(CLI::App& app, invocation& invocation) {
     app.get_formatter()->column_width(25);
     app.get_formatter()->label("Positionals", "Arguments");
     app.set_help_flag("-h,--help", "Say how it is used");
-    app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION, "Say which version this is");
+    app.set_version_flag("-V,--version", "holdfast " HOLDFAST_VERSION_STRING,
+                         "Say which version this is");
     add_common_options(app, invocation);
     app.footer(examples);
     // The others are not worth their time at every start, unless one is to be guessed.
@@ -207,6 +210,15 @@ void cut_program(CLI::App& app, invocation& invocation) {
     words.erase(begin, words.end());
 }
 
+// "--store: At Most 1 required but received 2", in other words.
+std::string text_of_mismatch(CLI::ArgumentMismatch const& error) {
+    std::string const text = error.what();
+    auto const colon = text.find(':');
+    bool const twice = text.find("At Most 1 required") != std::string::npos;
+    return twice && colon != std::string::npos ? text.substr(0, colon) + " is given more than once"
+                                               : text;
+}
+
 }  // namespace
 
 int perform(invocation& invocation) {
@@ -230,6 +242,8 @@ int perform(invocation& invocation) {
         app.exit(success, text, text);
         print_out(text.str());
         return exit_status::success;
+    } catch (CLI::ArgumentMismatch const& error) {
+        return refuse(app, text_of_mismatch(error));
     } catch (CLI::ParseError const& error) {
         // A mistyped option explains best why something else is missing.
         if (auto const extras = extras_of(app); !extras.empty())

@@ -16,6 +16,7 @@
 #include "lock_text.hpp"
 #include "lookup.hpp"
 #include "option.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -74,20 +75,27 @@ std::optional<std::uint64_t> meet(barrier_options const& options, client& client
     return options.wait ? meeting.arrive_and_wait_for(*options.wait) : meeting.arrive_and_wait();
 } catch (std::system_error const& error) {
     if (signals.signal() != 0 && error.code() == make_error_code(errc::closed)) return std::nullopt;
-    throw;
+    if (error.code() != make_error_code(errc::broken_barrier)) throw;
+    throw failure{exit_status::lost,
+                  fmt::format("{} is broken, since a party left it or reset it; 'holdfast barrier "
+                              "{} --reset' makes it usable again",
+                              harmless(options.name), shell_word(options.name))
+                      .c_str()};
 }
 
 int arrive(barrier_options const& options, std::string const& store, invocation const& invocation) {
     interruption const signals;
     auto client = open_client(store, invocation, options.label);
-    auto const generation = meet(options, client, signals);
+    auto const generation =
+        contacted(client, invocation, [&] { return meet(options, client, signals); });
     if (!generation && signals.signal() != 0) return exit_status::signalled(signals.signal());
     if (!generation) {
         if (!options.quiet)
-            complain(fmt::format(
-                "not all {} parties came to {} within {}: it is broken until "
-                "'holdfast barrier NAME --reset'",
-                options.parties, harmless(options.name), short_duration(*options.wait)));
+            complain(
+                fmt::format("not all {} parties came to {} within {}: it is broken until "
+                            "'holdfast barrier {} --reset'",
+                            options.parties, harmless(options.name), short_duration(*options.wait),
+                            shell_word(options.name)));
         return exit_status::not_acquired;
     }
     nlohmann::ordered_json const object{
@@ -101,7 +109,7 @@ int perform_barrier(barrier_options const& options, invocation const& invocation
         throw usage_error{"--wait: nobody can be met within 0s"};
     if (!options.reset && options.parties == 0)
         throw usage_error{"--parties is missing: how many are to meet"};
-    auto const store = choose_store(invocation);
+    auto const store = choose_store(invocation).url;
     if (!options.reset) return arrive(options, store, invocation);
     auto client = open_client(store, invocation);
     return reset(options, client);

@@ -62,7 +62,7 @@ struct bench_options {
 
 int bench(bench_options& options, invocation const& invocation) {
     options.plan.mode = mode_of(options.mode);
-    options.plan.store = choose_store(invocation);
+    options.plan.store = choose_store(invocation).url;
     options.plan.patience = invocation.patience;
     if (options.plan.duration.count() == 0) throw usage_error{"--duration: 0 measures nothing"};
     auto const result = crew{options.plan}.run();

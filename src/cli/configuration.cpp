@@ -108,6 +108,7 @@ std::vector<std::string_view> configuration::names() const {
 
 configured_store const& configuration::find(std::string_view name) const {
     if (auto const found = stores_.find(name); found != stores_.end()) return found->second;
+    if (default_ && name == default_->name && !is_store_name(default_->url)) return *default_;
     auto const shown = harmless(name);
     if (name.find('/') != std::string_view::npos)
         refuse(exit_status::usage, fmt::format("'{0}' is neither the name nor the URL of a store; "

@@ -11,6 +11,7 @@ namespace holdfast::cli {
 
 /// A store as a configuration file names it.
 struct configured_store {
+    std::string name{};   ///< by which --store knows it: `default` for one that is only that
     std::string url{};    ///< may hold a password
     std::string where{};  ///< "FILE:LINE"
 };
@@ -23,7 +24,7 @@ public:
     /// for a file that cannot be read or that others could have written.
     [[nodiscard]] static configuration read();
 
-    /// The store called `name`. Throws `failure`, which names those that there are.
+    /// The store called `name`; `default` is the default one, unless another is called so. Throws `failure`, which names those that there are.
     [[nodiscard]] configured_store const& find(std::string_view name) const;
 
     /// Nothing when no file names one.

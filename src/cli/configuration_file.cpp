@@ -59,7 +59,7 @@ private:
         auto const* const text = value.as_string();
         if (!text || text->get().empty())
             refuse(value.source(), "default: the URL or the name of a store is wanted, in quotes");
-        configured_store out{text->get(), where(value.source())};
+        configured_store out{"default", text->get(), where(value.source())};
         if (!is_store_name(out.url)) check_url(value.source(), "default", out.url);
         return out;
     }
@@ -76,7 +76,7 @@ private:
                 refuse(url.source(),
                        fmt::format("{}: the URL of a store is wanted, in quotes", name));
             check_url(url.source(), name, text->get());
-            out.stores.emplace(name, configured_store{text->get(), where(key.source())});
+            out.stores.emplace(name, configured_store{name, text->get(), where(key.source())});
         }
     }
 

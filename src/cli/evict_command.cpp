@@ -10,6 +10,7 @@
 #include "exit_status.hpp"
 #include "invocation.hpp"
 #include "lookup.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 constexpr char const* examples =
     "The holder learns that it lost the name, but whatever it does at this moment it may still "
     "do:\n"
-    "only the fencing token keeps its late writes out. Evict for good reason.\n"
+    "only the fencing token keeps its late writes out. Be sure that it is needed.\n"
     "\n"
     "Examples:\n"
     "  holdfast evict backup\n"
@@ -33,12 +34,20 @@ struct evict_request {
 
 int evict(evict_request const& request, invocation const& invocation) {
     auto client = open_client(invocation);
-    auto const count = client.evict(request.name, request.options);
+    auto const count =
+        contacted(client, invocation, [&] { return client.evict(request.name, request.options); });
     if (count == 0 && find_name(client, request.name, lock_kind::latch)) {
         complain(
-            fmt::format("{0} is a latch, which nobody holds: 'holdfast latch {0} --reset' closes "
-                        "it again, 'holdfast latch {0} --delete' deletes it",
-                        harmless(request.name)));
+            fmt::format("{0} is a latch, which nobody holds: 'holdfast latch {1} --reset' closes "
+                        "it again, 'holdfast latch {1} --delete' deletes it",
+                        harmless(request.name), shell_word(request.name)));
+        return exit_status::usage;
+    }
+    if (count == 0 && find_name(client, request.name, lock_kind::barrier)) {
+        complain(
+            fmt::format("{} is a barrier at which nobody waits: 'holdfast barrier {} --reset' "
+                        "begins it again",
+                        harmless(request.name), shell_word(request.name)));
         return exit_status::usage;
     }
     print_out(count == 0 ? fmt::format("{}: nothing to evict\n", harmless(request.name))
@@ -50,7 +59,7 @@ int evict(evict_request const& request, invocation const& invocation) {
 
 void define_evict(CLI::App& parent, invocation& invocation) {
     auto request = std::make_shared<evict_request>();
-    auto* app = parent.add_subcommand("evict", "Free a name from its holders, for good reason");
+    auto* app = parent.add_subcommand("evict", "Free a name from its holders");
     app->footer(examples);
     app->add_option("NAME", request->name, "The lock")->required();
     app->add_option("--claim", request->options.claim, "Only this claim (see 'holdfast show')")

@@ -10,6 +10,8 @@
 
 #include <holdfast/options.hpp>
 
+#include "trouble_log.hpp"
+
 namespace CLI {
 class App;
 }
@@ -24,6 +26,7 @@ struct invocation {
     std::string store{};                 ///< --store as given; empty when it was not
     std::chrono::milliseconds patience{client_options{}.patience};  ///< with a silent store
     bool verbose{false};
+    trouble_log trouble{};          ///< of the client that `open_client` makes
     std::function<int()> action{};  ///< set by the command that was chosen
 };
 

@@ -16,6 +16,7 @@
 #include "lock_text.hpp"
 #include "lookup.hpp"
 #include "option.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -88,9 +89,9 @@ std::optional<std::uint32_t> left_of(latch& gate) try {
 void declare(latch& gate, latch_options const& options) {
     if (gate.count() == 0 && *options.count > 0)
         throw failure{exit_status::usage,
-                      fmt::format("the latch {0} is open already, and --count does not close it: "
-                                  "'holdfast latch {0} --reset {1}' does",
-                                  harmless(options.name), *options.count)
+                      fmt::format("the latch {} is open already, and --count does not close it: "
+                                  "'holdfast latch {} --reset {}' does",
+                                  harmless(options.name), shell_word(options.name), *options.count)
                           .c_str()};
 }
 
@@ -139,8 +140,8 @@ int print(client& client, latch& gate, latch_options const& options) {
         print_out(fmt::format("{}\n", *left));
         return exit_status::success;
     }
-    complain(fmt::format("there is no latch {}: 'holdfast latch NAME --count N' declares one",
-                         harmless(options.name)));
+    complain(fmt::format("there is no latch {}: 'holdfast latch {} --count N' declares one",
+                         harmless(options.name), shell_word(options.name)));
     return exit_status::absent;
 }
 
@@ -152,20 +153,19 @@ int perform_latch(latch_options& options, invocation const& invocation) {
     std::optional<std::chrono::milliseconds> limit;
     if (options.wait && !options.wait->empty()) limit = duration("--wait", *options.wait);
 
-    auto const store = choose_store(invocation);
+    auto const store = choose_store(invocation).url;
     std::optional<interruption> signals;
     if (options.wait) signals.emplace();
     auto client = open_client(store, invocation);
     auto gate = latch_of(client, options);
-    if (options.remove) {
-        gate.remove();
-        return exit_status::success;
-    }
-    if (options.count) declare(gate, options);
-    if (options.reset) reset(client, gate, options);
-    if (down > 0) gate.count_down(down);
-    int const status =
-        options.wait ? wait_for(gate, limit, options.quiet, *signals) : exit_status::success;
+    int const status = contacted(client, invocation, [&] {
+        if (options.remove) gate.remove();
+        if (options.count) declare(gate, options);
+        if (options.reset) reset(client, gate, options);
+        if (down > 0) gate.count_down(down);
+        return options.wait ? wait_for(gate, limit, options.quiet, *signals) : exit_status::success;
+    });
+    if (options.remove) return status;
     if (!options.json && !options.only_asks()) return status;
     if (status > 128) return status;
     int const printed = print(client, gate, options);

@@ -19,6 +19,7 @@
 #include "base/event.hpp"
 #include "exit_status.hpp"
 #include "invocation.hpp"
+#include "outage_line.hpp"
 #include "run/signal_inbox.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
@@ -57,7 +58,9 @@ std::string line_of(leader_options const& options, std::optional<leader_info> co
 
 int print(leader_options const& options, invocation const& invocation) {
     auto client = open_client(invocation);
-    auto const leader = election{client, options.name}.leader();
+    auto const leader = contacted(client, invocation, [&] {
+        return election{client, options.name}.leader();
+    });
     if (leader || options.json) print_out(line_of(options, leader));
     if (leader) return exit_status::success;
     complain(fmt::format("{} has no leader", harmless(options.name)));
@@ -97,11 +100,13 @@ int wait_for_end(signal_inbox& signals, output_fault const& fault) {
 }
 
 int watch(leader_options const& options, invocation const& invocation) {
-    auto const store = choose_store(invocation);
+    auto const store = choose_store(invocation).url;
     signal_inbox signals;  // before the client, whose threads must not get them
     auto client = open_client(store, invocation);
     election contest{client, options.name};
-    (void)contest.leader();  // an observer is not told what is wrong with the store
+    (void)contacted(client, invocation, [&] {
+        return contest.leader();
+    });  // an observer is not told what is wrong with the store
     output_fault fault;
     auto const subscription = contest.observe([&](std::optional<leader_info> const& leader) {
         if (!write_text(STDOUT_FILENO, line_of(options, leader))) fault.set(errno);

@@ -12,6 +12,7 @@
 #include "exit_status.hpp"
 #include "invocation.hpp"
 #include "lock_text.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -45,7 +46,7 @@ std::string text_for(list_options const& options, std::string const& store,
 
 int list(list_options const& options, invocation const& invocation) {
     auto client = open_client(invocation);
-    auto const locks = client.locks(options.prefix);
+    auto const locks = contacted(client, invocation, [&] { return client.locks(options.prefix); });
     print_out(options.json ? json_of(locks) : text_for(options, client.url(), locks));
     return exit_status::success;
 }

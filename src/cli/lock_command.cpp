@@ -80,8 +80,8 @@ int check(lock_command_options const& options, run_plan const& plan, shell_claim
 bool has_it_already(run_plan const& plan, shell_claim const& claim) {
     std::string whose;
     if (ask_ancestors(claim, hold_request::check))
-        whose =
-            fmt::format("this shell already: 'holdfast unlock {}' ends that", harmless(plan.name));
+        whose = fmt::format("this shell already: 'holdfast unlock {}' ends that",
+                            shell_word(plan.name));
     else if (auto const outer = find_outer_hold(plan))
         whose = *outer;
     if (!whose.empty() && !plan.quiet)

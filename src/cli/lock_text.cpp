@@ -17,7 +17,14 @@ constexpr std::size_t state_column = 7;
 constexpr std::size_t widest_value = 40;
 using row = std::array<std::string, column_count>;
 
-std::string where(claim_info const& claim) { return fmt::format("{}:{}", claim.host, claim.pid); }
+// A store of somebody else's layout may not say where a holder is, nor since when.
+std::string where(claim_info const& claim) {
+    return claim.host.empty() ? claim.owner : fmt::format("{}:{}", claim.host, claim.pid);
+}
+
+std::string since(claim_info const& claim) {
+    return claim.host.empty() ? "-" : short_duration(claim.age);
+}
 
 // What the name itself has agreed on, apart from its claims.
 std::string state_of(lock_info const& lock) {
@@ -49,7 +56,7 @@ row row_of(lock_info const& lock, claim_info const& holder) {
             reads ? to_string(holder.mode) : to_string(lock.kind),
             where(holder),
             std::to_string(holder.token),
-            short_duration(holder.age),
+            since(holder),
             short_duration(holder.lease_left),
             std::to_string(lock.waiters.size()),
             state_of(lock, holder),
@@ -91,7 +98,7 @@ std::string claim_lines(lock_kind kind, claim_info const& claim, bool holds) {
     out += fmt::format("    mode   {}", to_string(claim.mode));
     if (claim.mode == claim_mode::permits) out += fmt::format(" {}", claim.permits);
     bool const waits = !holds || kind == lock_kind::barrier;
-    out += fmt::format("\n    {}  {}\n", waits ? "waits" : "held ", short_duration(claim.age));
+    out += fmt::format("\n    {}  {}\n", waits ? "waits" : "held ", since(claim));
     if (claim.local)
         out += "    in the line of this process\n";
     else

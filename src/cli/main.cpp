@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "error_text.hpp"
 #include "exit_status.hpp"
 #include "invocation.hpp"
 #include "secrets.hpp"
@@ -43,7 +44,7 @@ int main(int count, char** arguments) {
         cli::complain(error.what());
         return error.status();
     } catch (std::system_error const& error) {
-        cli::complain(error.what());
+        cli::complain(cli::text_of(error));
         return cli::status_of(error.code());
     } catch (std::exception const& error) {
         cli::complain(error.what());

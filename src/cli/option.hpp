@@ -14,13 +14,18 @@
 
 namespace holdfast::cli {
 
+/// "--wait" of "-w,--wait".
+[[nodiscard]] inline std::string long_name(std::string const& name) {
+    return name.substr(name.rfind(',') + 1);
+}
+
 /// The duration that is the value of the option `name`.
 [[nodiscard]] inline std::chrono::milliseconds duration(std::string const& name,
                                                         std::string const& text) {
     try {
         return require_duration(text);
     } catch (usage_error const& error) {
-        throw usage_error{fmt::format("{}: {}", name, error.what())};
+        throw usage_error{fmt::format("{}: {}", long_name(name), error.what())};
     }
 }
 
@@ -40,8 +45,8 @@ template <std::integral Number>
                         text.find_first_not_of("0123456789") == std::string::npos;
     auto const value = digits ? std::stoll(text) : -1;
     if (value < static_cast<long long>(least) || value > static_cast<long long>(most))
-        throw usage_error{
-            fmt::format("{}: '{}' is not a whole number from {} to {}", name, text, least, most)};
+        throw usage_error{fmt::format("{}: '{}' is not a whole number from {} to {}",
+                                      long_name(name), text, least, most)};
     return static_cast<Number>(value);
 }
 

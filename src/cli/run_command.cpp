@@ -64,12 +64,11 @@ void refuse_shell_line(std::string const& name, std::vector<std::string> const& 
         can_be_found(program.front()))
         return;
     auto const line = harmless(program.front());
-    throw failure{
-        exit_status::not_found,
-        fmt::format("cannot run '{0}': there is no such program. For a line of the shell: "
-                    "holdfast run {1} -c '{0}'",
-                    line, harmless(name))
-            .c_str()};
+    throw failure{exit_status::not_found,
+                  fmt::format("cannot run '{}': there is no such program. For a line of the shell: "
+                              "holdfast run {} -c {}",
+                              line, shell_word(name), shell_word(line))
+                      .c_str()};
 }
 
 std::vector<std::string> program_of(run_options const& options, invocation const& invocation) {

@@ -13,6 +13,7 @@
 #include "exit_status.hpp"
 #include "invocation.hpp"
 #include "lock_text.hpp"
+#include "outage_line.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -35,7 +36,8 @@ struct show_options {
 
 int show_deadlocks(show_options const& options, invocation const& invocation) {
     auto client = open_client(invocation);
-    auto const cycles = find_deadlocks(client.locks());
+    auto const cycles =
+        find_deadlocks(contacted(client, invocation, [&] { return client.locks(); }));
     print_out(options.json ? json_of(cycles) : text_of(cycles));
     return exit_status::success;
 }
@@ -45,7 +47,7 @@ int show(show_options const& options, invocation const& invocation) {
     if (options.name.empty()) throw usage_error{"the name is missing: holdfast show NAME"};
     auto client = open_client(invocation);
     mutex const checked{client, options.name};  // for its judgement of the name
-    auto found = client.locks(options.name);
+    auto found = contacted(client, invocation, [&] { return client.locks(options.name); });
     std::erase_if(found, [&](lock_info const& each) { return each.name != options.name; });
     if (found.empty()) found.emplace_back().name = options.name;
     // A condition may stand beside another kind of the same name, and is then not what was meant.

@@ -26,7 +26,7 @@ namespace {
 constexpr char const* machine_directory = "/var/lib/holdfast";
 
 struct choice {
-    std::string url;
+    chosen_store store;
     std::string why;  ///< where it comes from, for people
 };
 
@@ -47,7 +47,7 @@ choice file_of_last_resort() {
     if (::geteuid() == 0) {
         // Others may pass through it: a store that several users share can lie in a directory below.
         make_directories(machine_directory, 0755);
-        return {std::string{"file:"} + machine_directory + "/locks.db",
+        return {{std::string{"file:"} + machine_directory + "/locks.db"},
                 "the superuser's, as no other is given"};
     }
     auto const state = user_directory("XDG_STATE_HOME", ".local/state");
@@ -57,13 +57,13 @@ choice file_of_last_resort() {
             "HOLDFAST_STORE"};
     auto const directory = state + "/holdfast";
     make_directories(directory, 0700);
-    return {"file:" + url_path(directory) + "/locks.db", "this user's own, as no other is given"};
+    return {{"file:" + url_path(directory) + "/locks.db"}, "this user's own, as no other is given"};
 }
 
 choice given_by(char const* whom, std::string const& word) {
-    if (!is_store_name(word)) return {word, whom};
+    if (!is_store_name(word)) return {{word}, whom};
     auto const found = configuration::read().find(word);
-    return {found.url, fmt::format("'{}' by {}, {}", word, whom, found.where)};
+    return {{found.url, found.name}, fmt::format("'{}' by {}, {}", word, whom, found.where)};
 }
 
 choice find_store(std::string const& option) {
@@ -71,14 +71,14 @@ choice find_store(std::string const& option) {
     if (auto const variable = environment("HOLDFAST_STORE"); !variable.empty())
         return given_by("$HOLDFAST_STORE", variable);
     if (auto const found = configuration::read().default_store())
-        return {found->url, "the default, " + found->where};
+        return {{found->url, found->name}, "the default, " + found->where};
     return file_of_last_resort();
 }
 
 }  // namespace
 
-std::string choose_store(invocation const& invocation) {
-    auto store = find_store(invocation.store);
+chosen_store choose_store(invocation const& invocation) {
+    auto [store, why] = find_store(invocation.store);
     if (is_memory(store.url) && invocation.command != "bench")
         throw usage_error{
             "memory: is a store within one process, and this one ends with the command: it would "
@@ -95,16 +95,19 @@ std::string choose_store(invocation const& invocation) {
                              store.url, absolute));
         store.url = absolute;
     }
-    if (invocation.verbose) complain(fmt::format("the store is {} ({})", store.url, store.why));
-    return store.url;
+    if (invocation.verbose) complain(fmt::format("the store is {} ({})", store.url, why));
+    return store;
 }
 
 client open_client(std::string const& store, invocation const& invocation, std::string label) {
-    return client{store, {.patience = invocation.patience, .label = std::move(label)}};
+    return client{store,
+                  {.patience = invocation.patience,
+                   .label = std::move(label),
+                   .log = invocation.trouble.receiver()}};
 }
 
 client open_client(invocation const& invocation) {
-    return open_client(choose_store(invocation), invocation);
+    return open_client(choose_store(invocation).url, invocation);
 }
 
 }  // namespace holdfast::cli

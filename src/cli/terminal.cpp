@@ -85,6 +85,18 @@ std::string harmless(std::string_view text) {
     return out;
 }
 
+std::string shell_word(std::string_view text) {
+    constexpr auto plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,";
+    auto const shown = harmless(text);
+    if (!shown.empty() && shown.front() != '-' && shown.find_first_not_of(plain) == shown.npos)
+        return shown;
+    std::string out = "'";
+    for (char const c : shown)
+        out += c == '\'' ? std::string{"'\\''"} : std::string{c};
+    return out + "'";
+}
+
 std::string fitted(std::string_view text, std::size_t columns) {
     if (width(text) <= columns) return harmless(text);
     std::size_t end = 0;

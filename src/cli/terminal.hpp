@@ -26,6 +26,9 @@ enum class colour { none, bold, dim, red, green, yellow };
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t columns);
 [[nodiscard]] std::string harmless(std::string_view text);
 
+/// The same as one word of a shell: in quotes where it needs them.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
 /// Writes all of `text`, or returns false with errno set.
 bool write_text(int descriptor, std::string_view text) noexcept;
 

@@ -33,7 +33,8 @@ struct unlock_options {
 };
 
 int unlock(unlock_options const& options, invocation const& invocation) {
-    shell_claim const claim{calling_shell(options.shell), choose_store(invocation), options.name};
+    shell_claim const claim{calling_shell(options.shell), choose_store(invocation).url,
+                            options.name};
     auto const reply = ask_ancestors(claim, hold_request::release);
     auto const name = harmless(options.name);
     auto const say = [&](std::string const& text) {

@@ -42,6 +42,8 @@ public:
     void advance();
 
     [[nodiscard]] bool is_open() const noexcept { return at_ == phase::open; }
+    /// Connected, and in the handshake of TLS.
+    [[nodiscard]] bool is_securing() const noexcept { return at_ == phase::securing; }
 
     /// In the child of a fork: lets go of the socket without a word to the server.
     void abandon() noexcept { socket_.reset(); }

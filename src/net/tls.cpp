@@ -152,7 +152,9 @@ struct tls_session::state {
                    ::X509_verify_cert_error_string(verdict) +
                    "; see the options 'ca' and 'servername' of the store URL";
         }
-        return "TLS failed: " + last_words() + "; does the server expect TLS on this port?";
+        return "TLS failed: " + last_words() +
+               "; if the server has no TLS on this port, the store URL is that of a plain "
+               "connection";
     }
 };
 

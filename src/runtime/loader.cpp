@@ -1,5 +1,6 @@
 #include "runtime/loader.hpp"
 
+#include <array>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -7,6 +8,9 @@
 #include <vector>
 
 #include <dlfcn.h>
+#include <unistd.h>
+
+#include <holdfast/version.hpp>
 
 #include "base/error.hpp"
 #include "base/suggestion.hpp"
@@ -40,8 +44,19 @@ std::string store_directory() {
            "/holdfast/stores";
 }
 
+// Named as the library is: the minor version counts before 1.0.
+std::string package_of(std::string_view store) {
+    auto abi = std::to_string(HOLDFAST_VERSION_MAJOR);
+    if (HOLDFAST_VERSION_MAJOR == 0) abi += "." + std::to_string(HOLDFAST_VERSION_MINOR);
+    return "libholdfast" + abi + "-" + std::string{store};
+}
+
 seam::store_module const& load(std::string_view name) {
     auto const path = store_directory() + "/holdfast_store_" + std::string{name} + ".so";
+    if (::access(path.c_str(), F_OK) != 0)
+        base::raise(errc::unsupported, "the store '" + std::string{name} +
+                                           "' is not installed: there is no " + path +
+                                           "; on Debian it comes with " + package_of(name));
     auto* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (module == nullptr) {
         auto const* const why = ::dlerror();
@@ -61,22 +76,69 @@ constexpr std::string_view stores_elsewhere =
     "redis+sentinel rediss+sentinel redis+cluster rediss+cluster etcd etcds zookeeper "
     "postgres mysql quorum+redis quorum+rediss quorum+mysql quorum+postgres";
 
-[[noreturn]] void refuse(std::string_view scheme) {
-    if (serves(stores_elsewhere, scheme))
-        base::raise(errc::unsupported, "this version of holdfast does not have the store '" +
-                                           std::string{scheme} +
-                                           ":'; docs/stores lists those that it has");
-    std::vector<std::string_view> known{"memory"};
-    for (auto const& store : known_stores()) {
-        for (auto rest = store.schemes; !rest.empty();) {
-            auto const space = rest.find(' ');
-            known.push_back(rest.substr(0, space));
-            rest.remove_prefix(space == std::string_view::npos ? rest.size() : space + 1);
-        }
+// What other programs call the same, or the same thing.
+struct other_scheme {
+    std::string_view theirs;
+    std::string_view ours;
+};
+constexpr std::array other_schemes{
+    other_scheme{"etcd3", "etcd"},
+    other_scheme{"mariadb", "mysql"},
+    other_scheme{"pg", "postgres"},
+    other_scheme{"postgresql", "postgres"},
+    other_scheme{"redis+ssl", "rediss"},
+    other_scheme{"redis+tls", "rediss"},
+    other_scheme{"redis-cluster", "redis+cluster"},
+    other_scheme{"redis-sentinel", "redis+sentinel"},
+    other_scheme{"rediss-sentinel", "rediss+sentinel"},
+    other_scheme{"redlock", "quorum+redis"},
+    other_scheme{"sentinel", "redis+sentinel"},
+    other_scheme{"sqlite", "file"},
+    other_scheme{"sqlite3", "file"},
+    other_scheme{"unix", "redis+unix"},
+    other_scheme{"valkey", "redis"},
+    other_scheme{"valkeys", "rediss"},
+    other_scheme{"zk", "zookeeper"},
+};
+
+void add_words(std::vector<std::string_view>& out, std::string_view words) {
+    while (!words.empty()) {
+        auto const space = words.find(' ');
+        out.push_back(words.substr(0, space));
+        words.remove_prefix(space == std::string_view::npos ? words.size() : space + 1);
     }
-    std::string words = "no store has the scheme '" + std::string{scheme} + ":'";
-    if (auto const near = base::nearest(scheme, known); !near.empty())
+}
+
+// Those of this build, which has them or lacks them only by its options.
+std::vector<std::string_view> known_schemes() {
+    std::vector<std::string_view> out{"memory"};
+    for (auto const& store : known_stores())
+        add_words(out, store.schemes);
+    return out;
+}
+
+std::string_view likely_scheme(std::string_view scheme) {
+    for (auto const& each : other_schemes)
+        if (each.theirs == scheme) return each.ours;
+    auto known = known_schemes();
+    add_words(known, stores_elsewhere);
+    return base::nearest(scheme, known);
+}
+
+[[noreturn]] void refuse(std::string_view scheme) {
+    if (serves(stores_elsewhere, scheme)) {
+        std::string words =
+            "this version of holdfast does not have the store '" + std::string{scheme} + ":', only";
+        auto const known = known_schemes();
+        for (auto const each : known)
+            words += (each == known.front() ? " " : ", ") + std::string{each} + ":";
+        base::raise(errc::unsupported, std::move(words));
+    }
+    auto words = "no store has the scheme '" + std::string{scheme} + ":'";
+    if (auto const near = likely_scheme(scheme); !near.empty())
         words += "; did you mean '" + std::string{near} + ":'?";
+    else
+        words += "; a store URL is such as file:/var/lib/app/locks.db or redis://HOST:PORT";
     base::raise(errc::bad_url, std::move(words));
 }
 
@@ -91,7 +153,7 @@ seam::store_module const& find_store(std::string_view scheme) {
         if (!store.built)
             base::raise(errc::unsupported, "this build of holdfast does not have the store '" +
                                                std::string{store.name} +
-                                               "'; build it with its option ON");
+                                               "'; it was left out when this was built");
         static std::mutex mutex;
         static auto& loaded = *new std::map<std::string_view, seam::store_module const*>;
         std::lock_guard const guard{mutex};

@@ -7,6 +7,8 @@ CONSUMER=$SOURCE/tests/package/consumer
 JOBS=$(nproc)
 BUILD=${HOLDFAST_PACKAGE_BUILD:-dev} # the preset whose build is installed
 VERSION=${HOLDFAST_EXPECTED_VERSION:?is set by ctest}
+ABI=${VERSION%%.*} # of the library: the minor version counts before 1.0
+[[ $ABI -gt 0 ]] || ABI=${VERSION%.*}
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/holdfast-package.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
 
@@ -26,9 +28,13 @@ run_consumer() {
 }
 
 # Configures and builds with a clean mind; shows the output only when it goes wrong.
-build_with_cmake() { # source, build folder, options...
+configure_with_cmake() { # source, build folder, options...
     local source=$1 build=$2
     shift 2
     cmake -S "$source" -B "$build" -G Ninja "$@" >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "configure $source"; }
+}
+build_with_cmake() {
+    local source=$1 build=$2
+    configure_with_cmake "$@"
     cmake --build "$build" --parallel "$JOBS" >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "build $source"; }
 }

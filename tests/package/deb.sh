@@ -4,12 +4,26 @@ source "$(dirname "$0")/common.sh"
 
 make -C "$SOURCE" --no-print-directory package >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "make package"; }
 debs=("$SOURCE"/build/package/*.deb)
-[[ ${#debs[@]} -eq 3 ]] || fail "not three packages: ${debs[*]}"
+mapfile -t stores < <(find "$SOURCE/build/release/lib" -name 'holdfast_store_*.so' |
+    sed 's/.*holdfast_store_\(.*\)\.so/\1/' | sort)
+[[ ${#debs[@]} -eq $((3 + ${#stores[@]})) ]] || fail "not a package for each part: ${debs[*]}"
 
+library=libholdfast$ABI
 field() { dpkg-deb -f "$SOURCE/build/package/$1"_*.deb "$2"; }
-[[ $(field libholdfast0 Depends) == *libsqlite3-0* ]] || fail "the library does not depend on SQLite"
-[[ $(field libholdfast-dev Depends) == *"libholdfast0 (= $VERSION)"* ]] || fail "-dev does not depend on the library"
-[[ $(field holdfast Depends) == *"libholdfast0 (= $VERSION)"* ]] || fail "the command does not depend on the library"
+depends() { # package, one that it depends on
+    [[ $(field "$1" Depends) == *"$2"* ]] || fail "$1 does not depend on $2"
+}
+depends "$library-file" libsqlite3-0
+depends "$library-redis" libssl3
+depends libholdfast-dev "$library (= $VERSION)"
+depends holdfast "$library (= $VERSION)"
+depends holdfast "$library-file (= $VERSION)"
+for store in "${stores[@]}"; do depends "$library-$store" "$library (= $VERSION)"; done
+# Nobody installs OpenSSL for a lock in a file.
+for package in "$library" "$library-file" holdfast; do
+    [[ $(field "$package" Depends) != *ssl* ]] || fail "$package depends on OpenSSL"
+done
+[[ $(field "$library" Depends) != *sqlite* ]] || fail "$library depends on SQLite"
 
 # dpkg itself finds nothing to object to: dependencies, conflicts, files of other packages.
 dpkg --no-act --install "${debs[@]}" >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "dpkg would refuse"; }
@@ -17,7 +31,7 @@ dpkg --no-act --install "${debs[@]}" >"$WORK/log" 2>&1 || { cat "$WORK/log"; fai
 # A system of their own, which has nothing else: not even a shell, so their scripts run outside of it, with an ldconfig
 # that only takes notes. Only root can install, be it there; others unpack.
 root=$WORK/root
-packages=(holdfast libholdfast0 libholdfast-dev)
+packages=(holdfast "$library" "${stores[@]/#/$library-}" libholdfast-dev)
 in_root() {
     PATH=$WORK/bin:$PATH:/usr/sbin:/sbin dpkg --root="$root" --log="$WORK/dpkg.log" --force-depends \
         --force-script-chrootless "$@" >"$WORK/log" 2>&1 || { cat "$WORK/log"; fail "dpkg $1"; }
@@ -38,13 +52,19 @@ else
     for deb in "${debs[@]}"; do dpkg-deb -x "$deb" "$root"; done
 fi
 lib=$root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-[[ -e $lib/libholdfast.so.0 && -e $lib/holdfast/stores/holdfast_store_file.so ]] || fail "library or store is missing"
+[[ -e $lib/libholdfast.so.$ABI && -e $lib/holdfast/stores/holdfast_store_file.so ]] || fail "library or store is missing"
 
 [[ $(stat -c %a "$root/var/lib/holdfast") == 755 ]] || fail "the directory of the superuser's default store"
 
 store=file:$WORK/locks.db
 [[ $("$root/usr/bin/holdfast" --store "$store" run orders -- echo held) == held ]] || fail "the packaged command"
 rm -rf "$WORK"/locks.db*
+
+# A store whose package is not there is named with it.
+mv "$lib/holdfast/stores/holdfast_store_redis.so" "$WORK"
+"$root/usr/bin/holdfast" --store redis://127.0.0.1:1 list >"$WORK/log" 2>&1 && fail "a store that is not installed"
+grep -q "the store 'redis' is not installed: .* it comes with $library-redis" "$WORK/log" || { cat "$WORK/log"; fail "words"; }
+mv "$WORK/holdfast_store_redis.so" "$lib/holdfast/stores"
 
 build_with_cmake "$CONSUMER" "$WORK/build" -DCMAKE_PREFIX_PATH="$root/usr" -DWANTED_VERSION="$VERSION"
 run_consumer "$WORK/build/consumer"

@@ -10,9 +10,11 @@ make -C "$SOURCE" --no-print-directory install BUILD="$BUILD" PREFIX="$PREFIX" >
     fail "make install"
 }
 
-for file in bin/holdfast lib/libholdfast.so lib/libholdfast.so.0 lib/holdfast/stores/holdfast_store_file.so \
+for file in bin/holdfast lib/libholdfast.so "lib/libholdfast.so.$ABI" lib/holdfast/stores/holdfast_store_file.so \
     lib/cmake/holdfast/holdfastConfig.cmake lib/pkgconfig/holdfast.pc include/holdfast/holdfast.hpp \
-    share/man/man1/holdfast.1 share/bash-completion/completions/holdfast; do
+    lib/holdfast/stores/holdfast_store_redis.so share/man/man1/holdfast.1 share/bash-completion/completions/holdfast \
+    share/zsh/vendor-completions/_holdfast share/fish/vendor_completions.d/holdfast.fish \
+    share/doc/holdfast/examples/systemd/nightly.service share/doc/holdfast/examples/cron/holdfast; do
     [[ -e $PREFIX/$file ]] || fail "$file is not installed"
 done
 
@@ -39,13 +41,18 @@ store=file:$WORK/locks.db
 cp -a "$PREFIX" "$WORK/moved"
 (cd / && "$WORK/moved/bin/holdfast" --store "$store" run orders -- true) || fail "the moved command"
 
-# Only marked symbols are exported; the internal ones would be a promise that nobody means to keep.
-nm -DC --defined-only "$PREFIX/lib/libholdfast.so" >"$WORK/symbols"
-grep -q ' holdfast::v1::' "$WORK/symbols" || fail "the library exports nothing"
-if grep -E ' (non-virtual thunk to |vtable for |typeinfo (name )?for )?holdfast::(base|seam|core|runtime|stores)::' \
-    "$WORK/symbols" | grep -v ' [VWu] '; then
-    fail "internal symbols are exported"
+# Only the interface is exported, each symbol with its version; all else would be a promise that nobody means to keep, or
+# take the place of what another library compiled from the same templates.
+nm -DC --defined-only --with-symbol-versions "$PREFIX/lib/libholdfast.so" >"$WORK/symbols"
+grep -q " holdfast::v1::client::ping()@@HOLDFAST_$ABI\$" "$WORK/symbols" || fail "the library exports nothing"
+if grep -v -E " (vtable for |typeinfo (name )?for )?holdfast::v1::.*@@HOLDFAST_$ABI\$| A HOLDFAST_$ABI" "$WORK/symbols"; then
+    fail "symbols are exported that are no part of the interface"
 fi
+readelf -d "$PREFIX/lib/libholdfast.so" | grep -q "soname: \[libholdfast.so.$ABI\]" || fail "the name of the library"
+for module in "$PREFIX"/lib/holdfast/stores/*.so; do
+    name=$(basename "$module" .so)
+    [[ $(nm -D --defined-only "$module" | cut -d ' ' -f 3) == "${name}_v1" ]] || fail "$name exports something else"
+done
 
 # One category of errors in a process: an error is told from others by the address of its category.
 nm -C "$PREFIX/bin/holdfast" >"$WORK/command"

@@ -26,3 +26,8 @@ if try "HOLDFAST_STORE_FILE=ON needs SQLite3" -DHOLDFAST_STORE_FILE=ON "$missing
 try "file (linked)" -DHOLDFAST_STATIC_STORES=ON || fail "linked in"
 known '{"file", "file", &holdfast_store_file_v1}'
 try "file (linked)" -DBUILD_SHARED_LIBS=OFF || fail "static"
+
+# The table of the documents has each of them, and no other.
+grep -oE '^(HOLDFAST_[A-Z_]+|BUILD_SHARED_LIBS):(BOOL|STRING)' "$WORK/build/CMakeCache.txt" | cut -d : -f 1 | sort >"$WORK/options"
+sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' "$SOURCE/docs/building.md" | sort >"$WORK/table"
+diff "$WORK/options" "$WORK/table" || fail "docs/building.md has other options than CMake"

@@ -20,11 +20,11 @@ def _die_with_parent():
 class Server:
     """Begins in the constructor, ends in `stop` or when the test's process ends, however that happens."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, program=("redis-server",)):
         self.folder = tempfile.mkdtemp(prefix="holdfast-redis-")
         self.socket = self.folder + "/redis.sock"
         self._process = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", self.socket, "--dir", self.folder, "--save", "",
+            [*program, "--port", "0", "--unixsocket", self.socket, "--dir", self.folder, "--save", "",
              "--appendonly", "no", *options],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent)
         try:
@@ -46,6 +46,12 @@ class Server:
 
     def connect(self):
         return redis.Redis(unix_socket_path=self.socket)
+
+    def pause(self):
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self._process.send_signal(signal.SIGCONT)
 
     def stop(self):
         self._process.kill()

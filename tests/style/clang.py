@@ -45,7 +45,7 @@ def options(tree):
     # Before the first condition the list is for every compiler.
     common = tree.text(WARNINGS).partition("$<$<CXX_COMPILER_ID")[0]
     return ["-std=c++20", "-fsyntax-only", "-Werror", "-Wthread-safety", *_WARNING.findall(common), "-Iinclude", "-Isrc",
-            "-Isrc/cli", "-Itests", "-DHOLDFAST_BUILDING", '-DHOLDFAST_VERSION="0"']
+            "-Isrc/cli", "-Itests", "-DHOLDFAST_BUILDING"]
 
 
 def _compile(compiler, tree, path):

@@ -180,6 +180,11 @@ class Shape(RuleTest):
     def listed(self, text):
         return {"src/core/a.cpp": text, "src/core/CMakeLists.txt": "target_sources(x PRIVATE\n    a.cpp\n)\n"}
 
+    def test_pages_for_newcomers_fit_a_window(self):
+        self.bad(shape, {"README.md": "x" * 120 + "\n"}, "120 columns")
+        self.bad(shape, {"docs/migrating.md": "\n" + "ü" * 120}, "docs/migrating.md:2")
+        self.good(shape, {"README.md": "ü" * 119 + "\n| " + "x" * 200, "docs/semantics.md": "x" * 200})
+
     def test_files(self):
         self.bad(shape, self.listed("int x;\n" * 301), "at most 300")
         self.good(shape, self.listed("int x;\n" * 300))

@@ -1,4 +1,4 @@
-"""Sizes of files, functions and classes, and that every source is built."""
+"""Sizes of files, functions and classes, that every source is built, and that what newcomers read fits a window."""
 
 import posixpath
 import re
@@ -11,6 +11,9 @@ SOURCE_LINES = 300  # of the product
 FILE_LINES = 450
 EXAMPLE_LINES = 80
 FUNCTION_LINES = 70
+COLUMNS = 119  # of the pages for newcomers, tables aside
+
+_PAGES = ("README.md", "docs/getting-started.md", "docs/migrating.md", "docs/building.md")
 CLASS_FUNCTIONS = 35  # declared in one class of src
 # Larger ones from before the rule: they may shrink, not grow.
 LARGE_CLASSES = {"src/stores/lease/rules.hpp": 41, "src/stores/memory/memory_ledger.hpp": 39,
@@ -102,7 +105,15 @@ def _check_listed(tree, path):
     yield Finding(path, 1, RULE, f"{name} is listed in no CMakeLists.txt and so never compiled")
 
 
+def _check_width(tree, path):
+    for number, line in enumerate(tree.text(path).split("\n"), 1):
+        if len(line) > COLUMNS and not line.startswith("|"):
+            yield Finding(path, number, RULE, f"{len(line)} columns; at most {COLUMNS}")
+
+
 def check(tree):
+    for path in filter(tree.exists, _PAGES):
+        yield from _check_width(tree, path)
     for path in tree.cpp():
         text = tree.text(path)
         lines = text.count("\n")

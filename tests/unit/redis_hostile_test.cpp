@@ -31,7 +31,7 @@ raw_server::conduct says(std::string what) {
 
 TEST(redis_hostile, nonsense_ends_the_connection_and_nothing_else) {
     for (std::string const what :
-         {"HTTP/1.1 400 Bad Request\r\n\r\n", "+OK\r\n+OK\r\n", "+OK\r\n:-1\r\n", "+OK\r\n*0\r\n",
+         {"-nonsense", "+OK\r\n+OK\r\n", "+OK\r\n:-1\r\n", "+OK\r\n*0\r\n",
           "+OK\r\n*2\r\n:1\r\n+granted\r\n", "+OK\r\n*3\r\n:-1\r\n+granted\r\n:1\r\n",
           "+OK\r\n*5\r\n:1\r\n+granted\r\n$30\r\n999999999999999999999999999999\r\n:1\r\n:0\r\n",
           "+OK\r\n*2000000000\r\n", "+OK\r\n*2\r\n:1\r\n+nonsense\r\n",
@@ -40,6 +40,20 @@ TEST(redis_hostile, nonsense_ends_the_connection_and_nothing_else) {
         peer mine{there.url("?timeout=500ms")};
         auto const error = error_of(mine.submit(mine.claim("q")));
         EXPECT_TRUE(error.is(errc::store_unavailable)) << what << ": " << error.text;
+    }
+}
+
+/// Somebody has the wrong port, or something on the way answers for a server that is away.
+TEST(redis_hostile, another_protocol_is_named) {
+    for (auto const& [what, name] :
+         {std::pair<std::string, std::string>{"HTTP/1.1 400 Bad Request\r\n\r\n", "speaks HTTP"},
+          {"<!DOCTYPE html>\n", "speaks HTTP"},
+          {"\x15\x03\x03", "speaks TLS"}}) {
+        raw_server const there{says(what)};
+        peer mine{there.url("?timeout=500ms")};
+        auto const error = error_of(mine.submit(mine.claim("q")));
+        EXPECT_TRUE(error.is(errc::store_unavailable)) << what << ": " << error.text;
+        EXPECT_NE(error.text.find(name), std::string::npos) << error.text;
     }
 }
 

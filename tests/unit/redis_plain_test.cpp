@@ -99,6 +99,11 @@ TEST_F(redis_plain, listings_show_what_is_ours_and_what_is_named) {
     EXPECT_EQ(one.names[0].holders.front().owner, "another client");
     EXPECT_EQ(one.names[0].holders.front().token, 0U);
     EXPECT_TRUE(std::get<seam::page>(mine.send(seam::inspect{"none"}).body).names.empty());
+    auto const count = [&](char const* prefix) {
+        return std::get<seam::page>(mine.send(seam::inspect{prefix}).body).names.size();
+    };
+    EXPECT_EQ(count("a config value"), 1U) << "a prefix that is the whole name names it";
+    EXPECT_EQ(count("a config"), 0U);
 }
 
 }  // namespace

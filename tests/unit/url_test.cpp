@@ -29,6 +29,9 @@ TEST(url, without_authority) {
     EXPECT_TRUE(memory.path.empty());
     EXPECT_FALSE(memory.has_authority);
     EXPECT_EQ(url::parse("memory:one").path, "one");
+    EXPECT_EQ(url::parse("Memory:One").scheme, "memory") << "capitals mean the same";
+    EXPECT_EQ(url::parse("redis-sentinel://h").scheme, "redis-sentinel")
+        << "to be told the right one";
     EXPECT_EQ(url::parse("file:/var/lib/x.db").path, "/var/lib/x.db");
     EXPECT_EQ(url::parse("file:///var/x").path, "///var/x") << "a file is never on a host";
     EXPECT_EQ(url::parse("file:a%20b").path, "a b");
@@ -54,7 +57,7 @@ TEST(url, what_is_none) {
     for (auto const* const text : {"",
                                    "memory",
                                    ":",
-                                   "Memory:",
+                                   "2memory:",
                                    "re dis://h",
                                    "redis://",
                                    "redis://:6379",

@@ -18,6 +18,7 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
+#include "error_text.hpp"
 #include "exit_status.hpp"
 
 namespace holdfast::cli {
@@ -141,7 +142,7 @@ void run_worker(worker_task task) noexcept {
     try {
         workshop{task}.run();
     } catch (std::system_error const& error) {
-        task.report.fail(status_of(error.code()), error.what());
+        task.report.fail(status_of(error.code()), text_of(error).c_str());
     } catch (std::exception const& error) {
         task.report.fail(exit_status::internal, error.what());
     }

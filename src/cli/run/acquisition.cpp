@@ -42,7 +42,7 @@ acquisition::outcome acquisition::run() {
 
 std::optional<lease> acquisition::wait() {
     std::optional<narrator> story;
-    if (task_.narrate) story.emplace(client_, task_.plan.name, task_.line);
+    if (task_.narrate || task_.plan.verbose) story.emplace(client_, task_);
     return acquire();
 }
 

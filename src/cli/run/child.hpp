@@ -17,7 +17,8 @@ namespace holdfast::cli {
 struct child_environment {
     std::string name;
     std::string token;
-    std::string store;                 ///< without its password
+    std::string store;                 ///< its URL, or its name in the configuration
+    bool has_credentials;              ///< whether it may have what holds a password
     std::optional<std::string> value;  ///< by which a leader is known; nothing for others
 };
 

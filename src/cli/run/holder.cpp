@@ -16,6 +16,7 @@
 #include <holdfast/detail/presence.hpp>
 
 #include "duration.hpp"
+#include "error_text.hpp"
 #include "exit_status.hpp"
 #include "run/acquisition.hpp"
 #include "run/hold_watch.hpp"
@@ -49,7 +50,8 @@ void detach(pid_t supervisor) noexcept {
 void acquire_and_keep(holder_task& task) {
     // Never destroyed: that would wait for a store which may have fallen silent, and the process is
     // about to end anyway. Where the store answers, close() leaves everything in order.
-    auto& client = *new holdfast::client{task.plan.store, {.patience = task.plan.patience}};
+    auto& client = *new holdfast::client{
+        task.plan.store, {.patience = task.plan.patience, .log = task.trouble.receiver()}};
     acquisition attempt{task, client};
     auto outcome = attempt.run();
     if (!outcome.lease) {
@@ -80,7 +82,7 @@ void run_holder(holder_task task) noexcept {
         acquire_and_keep(task);
     } catch (std::system_error const& error) {
         status = status_of(error.code());
-        text = error.what();
+        text = text_of(error);
     } catch (std::exception const& error) {
         status = exit_status::internal;
         text = error.what();

@@ -8,6 +8,7 @@
 #include "run/plan.hpp"
 #include "run/shared_page.hpp"
 #include "run/signal_inbox.hpp"
+#include "trouble_log.hpp"
 
 namespace holdfast::cli {
 
@@ -19,6 +20,7 @@ struct holder_task {
     death_signal& death;
     pid_t supervisor;
     bool narrate;  ///< somebody watches: say who is waited for
+    trouble_log trouble{};
 };
 
 /// Acquires, tells the supervisor, renews until the command is over or must be ended, releases.

@@ -12,7 +12,8 @@ namespace holdfast::cli {
 
 enum class message_kind : std::uint8_t {
     // from the holder
-    waiting,   ///< text: who is waited for
+    waiting,   ///< text: who is waited for, for a terminal
+    silent,    ///< text: what is tried while the store does not answer, for a log
     granted,   ///< number: the token; text: the store's URL without its password; presence
     failed,    ///< number: the exit status; text: what to say, if anything
     lost,      ///< text: why

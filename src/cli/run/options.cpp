@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "option.hpp"
+#include "secrets.hpp"
 #include "store_choice.hpp"
 #include "store_url.hpp"
 
@@ -73,6 +74,9 @@ void add_hold_options(CLI::App& app, hold_options& options, char const* what) {
                    "What to do to COMMAND when the hold is lost: term (TERM, then KILL), kill, "
                    "ignore")
         ->type_name("ACTION");
+    app.add_flag("--pass-credentials", options.pass_credentials,
+                 "Give COMMAND the store's password too, in HOLDFAST_STORE: everything that it "
+                 "starts can read it");
     add_duration(app, "--grace", options.grace,
                  "Time between TERM and the end of the hold (a quarter of the lease)");
 }
@@ -92,12 +96,16 @@ void add_mode_options(CLI::App& app, hold_options& options) {
 run_plan plan_without_program(hold_options const& options, invocation const& invocation) {
     run_plan plan;
     plan.on_lost = policy_of(options.on_lost);
-    plan.store = choose_store(invocation);
+    auto store = choose_store(invocation);
+    plan.store = std::move(store.url);
+    if (without_secrets(plan.store) != plan.store) plan.store_name = std::move(store.name);
+    plan.pass_credentials = options.pass_credentials;
     plan.patience = invocation.patience;
     plan.name = options.name;
     plan.wait = options.no_wait ? std::chrono::milliseconds{0} : options.wait;
     plan.conflict_exit = options.conflict_exit;
     plan.quiet = options.quiet;
+    plan.verbose = invocation.verbose;
     plan_times(options, plan);
     plan.lock.order = options.fair ? ordering::fair : ordering::barging;
     plan.shared = options.shared;

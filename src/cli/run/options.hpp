@@ -30,6 +30,7 @@ struct hold_options {
     int conflict_exit{exit_status::not_acquired};
     std::optional<std::string> label{};
     bool quiet{false};
+    bool pass_credentials{false};
 };
 
 /// Adds NAME, which is `what`, and the options that say how it is acquired.

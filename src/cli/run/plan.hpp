@@ -21,6 +21,9 @@ enum class loss_policy {
 
 struct run_plan {
     std::string store{};  ///< with its password: for the holder only
+    /// In the configuration, of a store whose URL holds a password: what the command is given instead of it.
+    std::string store_name{};
+    bool pass_credentials{false};  ///< the command is given them, too
     /// The option "lease=…" of the store's URL where another lease was asked for. The store is used
     /// without it; the command gets the URL as it was given.
     std::string store_lease{};
@@ -40,6 +43,7 @@ struct run_plan {
     loss_policy on_lost{loss_policy::term};
     int conflict_exit{0};
     bool quiet{false};
+    bool verbose{false};
     std::vector<std::string> program{};
 
     /// The grace at the end of max_hold: a short hold is not all grace.

@@ -17,6 +17,8 @@
 #include "run/holder.hpp"
 #include "run/running_phase.hpp"
 #include "run/waiting_phase.hpp"
+#include "store_paths.hpp"
+#include "store_url.hpp"
 #include "terminal.hpp"
 
 namespace holdfast::cli {
@@ -67,6 +69,16 @@ bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals, boo
     }
 }
 
+// How the command finds the store. Its own `holdfast` reads the same configuration, where a store with a password
+// is best known by its name.
+std::string store_for_command(run_plan const& plan, std::string const& shown) {
+    if (plan.pass_credentials) {
+        std::error_code no_directory;  // then paths stay relative, and mean nothing to anybody
+        return with_option(with_absolute_paths(plan.store, no_directory), plan.store_lease);
+    }
+    return plan.store_name.empty() ? shown : plan.store_name;
+}
+
 int report(run_plan const& plan, shared_page const& page, ending const& end, bool in_time) {
     if (int const fault = page.exec_error.load()) {
         complain(fmt::format("cannot run {}: {}", plan.program.front(), std::strerror(fault)));
@@ -98,8 +110,9 @@ int supervisor::run() {
         holder.join(signals);
         return exit_status::lost;
     }
-    child_environment const environment{plan_.name, std::to_string(granted.token), granted.store,
-                                        plan_.value};
+    child_environment const environment{plan_.name, std::to_string(granted.token),
+                                        store_for_command(plan_, granted.store),
+                                        plan_.pass_credentials, plan_.value};
     bool const ends = plan_.on_lost != loss_policy::ignore;
     pid_t const child = start_child(plan_.program, environment, memory.page(), signals,
                                     hold_ties{ends ? &death : nullptr, granted.presence.get()},

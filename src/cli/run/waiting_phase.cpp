@@ -62,6 +62,9 @@ std::optional<std::variant<grant, refusal>> waiting_phase::take_message() {
         // A job in the background has no business on the screen.
         if (terminal_.is_ours() && cancelled_by_ == 0) line_.show(message->text);
         return {};
+    case message_kind::silent:
+        if (cancelled_by_ == 0) complain(message->text);
+        return {};
     case message_kind::granted:
         if (cancelled_by_ == 0)
             return grant{message->number, std::move(message->text), std::move(message->presence)};

@@ -15,6 +15,7 @@
 
 #include <holdfast/client.hpp>
 
+#include "error_text.hpp"
 #include "exit_status.hpp"
 #include "run/acquisition.hpp"
 #include "run/holder.hpp"
@@ -51,11 +52,11 @@ void send_failure(link& line, int status, std::string text) {
     line.send({message_kind::failed, static_cast<std::uint64_t>(status), std::move(text)});
 }
 
-acquisition::outcome acquire(shell_task& task, client& client) {
+acquisition::outcome acquire(shell_task& task, client& client, trouble_log const& trouble) {
     shared_page page;     // there is no command to share it with
     death_signal unused;  // nor to end it
     holder_task acquiring{task.plan, page,        task.signals, std::move(task.line),
-                          unused,    ::getppid(), task.narrate};
+                          unused,    ::getppid(), task.narrate, trouble};
     try {
         auto out = acquisition{acquiring, client}.run();
         task.line = std::move(acquiring.line);
@@ -69,8 +70,10 @@ acquisition::outcome acquire(shell_task& task, client& client) {
 void acquire_and_keep(shell_task& task) {
     rendezvous meeting{task.claim};
     // Never destroyed, as in `holdfast run`: that would wait for a store which may have fallen silent.
-    auto& client = *new holdfast::client{task.plan.store, {.patience = task.plan.patience}};
-    auto outcome = acquire(task, client);
+    trouble_log const trouble;
+    auto& client = *new holdfast::client{
+        task.plan.store, {.patience = task.plan.patience, .log = trouble.receiver()}};
+    auto outcome = acquire(task, client, trouble);
     if (!outcome.lease) {
         send_failure(task.line, outcome.status, std::move(outcome.text));
         client.close();
@@ -98,7 +101,7 @@ void run_shell_holder(shell_task task) noexcept {
         acquire_and_keep(task);
     } catch (std::system_error const& error) {
         status = status_of(error.code());
-        send_failure(task.line, status, error.what());
+        send_failure(task.line, status, text_of(error));
     } catch (std::exception const& error) {
         status = exit_status::internal;
         send_failure(task.line, status, error.what());

@@ -119,9 +119,11 @@ void connection::receive(base::instant now) {
     for (;;) {
         auto const got = stream_->read(buffer_);
         if (got == 0) return;
-        heard_ = true;
+        std::string_view const bytes{buffer_.data(), got};
+        if (!std::exchange(heard_, true))
+            if (auto why = other_protocol(bytes, *to_)) throw unwelcome{*std::move(why)};
         silent_from_ = base::never;
-        parser_->feed({buffer_.data(), got});
+        parser_->feed(bytes);
         while (parser_->next(answer_))
             take(answer_, now);
         if (got < buffer_.size() && !stream_->reads_ahead()) return;
@@ -185,7 +187,8 @@ void connection::guarded(base::instant now, Step step) {
     try {
         step();
     } catch (net::broken const& why) {
-        cut(unreachable(why.what(), *to_), now);
+        bool const mute = at_ == phase::greeting && !heard_;
+        cut(mute ? never_heard(why.what(), *to_) : unreachable(why.what(), *to_), now);
     } catch (unwelcome const& why) {
         cut(why.why, now);
     } catch (garbled const& why) {
@@ -247,15 +250,17 @@ base::instant connection::next_due() const noexcept {
 void connection::tend(base::instant now) {
     if (now >= front_due()) expire(now);
     if (at_ == phase::dialling || at_ == phase::greeting) {
-        if (now >= connect_by_)
-            return cut(
-                unreachable("no connection within " + std::to_string(to_->timeout.count()) + " ms",
-                            *to_),
-                now);
+        if (now >= connect_by_) return cut(no_connection(), now);
         if (at_ == phase::dialling) on_ready(now);  // a host may have been looked up
     }
     bool const wanted = kept_ || !held_.empty();
     if (at_ == phase::idle && wanted && now >= rest_until_) dial(now);
+}
+
+base::error connection::no_connection() const {
+    if (stream_ != nullptr && stream_->is_securing()) return no_handshake(*to_);
+    return unreachable("no connection within " + std::to_string(to_->timeout.count()) + " ms",
+                       *to_);
 }
 
 void connection::expire(base::instant now) {
@@ -266,8 +271,7 @@ void connection::expire(base::instant now) {
     while (!held_.empty() && now >= held_.front().give_up) {
         auto const first = std::move(held_.front());
         held_.pop_front();
-        first.from->on_cut(first.which,
-                           last_error_ ? *last_error_ : unreachable("no connection in time", *to_));
+        first.from->on_cut(first.which, last_error_ ? *last_error_ : no_connection());
     }
 }
 

@@ -144,6 +144,7 @@ private:
     void take(answer const& what, base::instant now);
     void load(question again, base::instant now);
     void expire(base::instant now);
+    [[nodiscard]] base::error no_connection() const;
     [[nodiscard]] base::instant front_due() const noexcept;
 
     template <class Step>

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "net/stream.hpp"
 #include "stores/redis/connection.hpp"
+#include "stores/redis/fault.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -57,6 +58,7 @@ void connection::take_identity(answer const& what) {
     if (!what.is_error()) {
         answer_reader in{what};
         auto const text = in.text();
+        if (auto why = other_mode(text, *to_)) throw unwelcome{*std::move(why)};
         if (auto const at = text.find(label); at != std::string_view::npos)
             id = base::parse_hex(text.substr(at + label.size(), base::hex_digits)).value_or(none);
     }

@@ -43,9 +43,11 @@ constexpr std::array rules{
          "has a key of somebody else where this lock would live; choose another name, or another "
          "'prefix' in the store URL"},
     rule{"MOVED", errc::unsupported,
-         "is part of a cluster; a URL with redis:// or rediss:// is for one server"},
+         "is part of a cluster; a URL with redis:// or rediss:// is for one server, "
+         "redis+cluster:// for a cluster"},
     rule{"CROSSSLOT", errc::unsupported,
-         "is part of a cluster; a URL with redis:// or rediss:// is for one server"},
+         "is part of a cluster; a URL with redis:// or rediss:// is for one server, "
+         "redis+cluster:// for a cluster"},
 };
 
 // Errors of a script begin with ERR, or carry the code of what failed inside.
@@ -101,6 +103,50 @@ base::error explain(std::string_view words, settings const& of) {
 base::error unreachable(std::string_view why, settings const& of) {
     return {errc::store_unavailable,
             "the server " + of.shown() + " cannot be reached: " + quoted(why, of)};
+}
+
+base::error never_heard(std::string_view why, settings const& of) {
+    auto out = unreachable(why, of);
+    if (!of.server.tls.on && !of.server.host.empty())
+        out.text +=
+            ", before it said anything; if it wants TLS, the store URL begins with rediss://";
+    return out;
+}
+
+base::error no_handshake(settings const& of) {
+    return unreachable("it takes the connection but does not answer TLS within " +
+                           std::to_string(of.timeout.count()) +
+                           " ms; if it has no TLS on this port, the store URL begins with redis://",
+                       of);
+}
+
+std::optional<base::error> other_protocol(std::string_view bytes, settings const& of) {
+    auto const who = "the server " + of.shown() + " ";
+    if (bytes.starts_with("HTTP/") || bytes.starts_with('<'))
+        return base::error{errc::store_unavailable,
+                           who + "speaks HTTP, not Redis; check the port in the store URL"};
+    // The records of TLS in which a server answers what it does not understand: an alert, a handshake.
+    if (bytes.starts_with("\x15\x03") || bytes.starts_with("\x16\x03"))
+        return base::error{errc::store_unavailable,
+                           who + "speaks TLS on this port; the store URL begins with rediss://"};
+    return std::nullopt;
+}
+
+std::optional<base::error> other_mode(std::string_view info, settings const& of) {
+    if (!of.one_server) return std::nullopt;
+    auto const shown = of.shown();
+    auto const who = "the server " + shown + " ";
+    // Of a socket it is not known where others find it.
+    auto const at = of.server.host.empty() ? "://HOST:PORT" : shown.substr(shown.find("://"));
+    auto const scheme = std::string{of.server.tls.on ? "rediss" : "redis"};
+    if (info.find("redis_mode:sentinel") != std::string_view::npos)
+        return base::error{errc::unsupported,
+                           who + "is a Sentinel, which keeps no locks; the store URL is " + scheme +
+                               "+sentinel" + at + "/MASTER-NAME"};
+    if (info.find("redis_mode:cluster") != std::string_view::npos)
+        return base::error{errc::unsupported, who + "is part of a cluster; the store URL is " +
+                                                  scheme + "+cluster" + at};
+    return std::nullopt;
 }
 
 base::error another_server(settings const& of) {

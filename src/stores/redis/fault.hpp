@@ -1,6 +1,7 @@
 // What a server or its network reports, turned into an error that names the server and the cure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,19 @@ namespace holdfast::stores::redis {
 
 /// There is no connection, or it broke.
 [[nodiscard]] base::error unreachable(std::string_view why, settings const& of);
+
+/// A connection that ended, for this reason, before anything was heard on it: perhaps a port with TLS.
+[[nodiscard]] base::error never_heard(std::string_view why, settings const& of);
+
+/// The server takes connections but does not answer the handshake of TLS.
+[[nodiscard]] base::error no_handshake(settings const& of);
+
+/// The first bytes that came belong to another protocol; nothing when they may be those of Redis.
+[[nodiscard]] std::optional<base::error> other_protocol(std::string_view bytes, settings const& of);
+
+/// By its INFO the server is one that a URL for one server is of no use with: a Sentinel, or a node of a
+/// cluster. Nothing when it is neither, or when the URL names a Sentinel or a cluster.
+[[nodiscard]] std::optional<base::error> other_mode(std::string_view info, settings const& of);
 
 /// Behind the address is another server than the one that the request was made for.
 [[nodiscard]] base::error another_server(settings const& of);

@@ -95,7 +95,8 @@ private:
         auto const value = in.text();
         auto const left = in.integer();
         bool const ours = in.number(1) == 1;
-        if (what_.waited_for || (!ours && !what_.exact)) return;
+        bool const named = what_.exact || names_[which] == what_.prefix;
+        if (what_.waited_for || (!ours && !named)) return;
         seam::listed info;
         info.name = names_[which];
         info.holders.push_back(read_holder(value, ours, left));

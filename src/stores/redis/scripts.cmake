@@ -3,7 +3,7 @@
 # Puts the scripts together as scripts/CONVENTION.md says and writes them as C++ strings, each with the SHA-1 by which
 # the server knows it. Comments and the blanks before a line are left out: the server keeps every byte.
 
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 
 function(read_script path out)
     file(READ "${FOLDER}/${path}.lua" text)

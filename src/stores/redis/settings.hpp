@@ -21,7 +21,8 @@ struct settings {
     std::uint32_t database{0};
     std::string prefix{"holdfast:"};  ///< of all keys that are not names
     layout_name layout{layout_name::native};
-    std::uint32_t replicas{0};                ///< that must confirm a grant or a renewal
+    bool one_server{true};      ///< what the URL is for: not a Sentinel, not a cluster
+    std::uint32_t replicas{0};  ///< that must confirm a grant or a renewal
     std::chrono::milliseconds timeout{3000};  ///< for a connection, and for an answer
 
     /// The server as messages name it, without user and password.

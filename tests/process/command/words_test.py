@@ -56,6 +56,48 @@ class Words(sandbox.Sandbox):
                                 capture_output=True, text=True, timeout=sandbox.PATIENCE)
         return set(result.stdout.split())
 
+    def run_shell(self, *command):
+        environment = {**self.environment, "PATH": f"{pathlib.Path(sandbox.holdfast).parent}:/usr/bin:/bin"}
+        return subprocess.run(command, env=environment, check=True, capture_output=True, text=True,
+                              timeout=sandbox.PATIENCE, cwd=self.folder).stdout.splitlines()
+
+    # zsh offers what it is given by these; the last word is what is being typed.
+    ZSH = """
+        compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break }; shift; done; print -rl -- "$@" }
+        _describe() { print -rl -- "${(@P)2%%:*}" }
+        _normal() { print -r -- "program $words[CURRENT]" }
+        words=(holdfast "$@"); CURRENT=$#words
+        """
+
+    def complete_in_zsh(self, *words):
+        return set(self.run_shell("zsh", "-f", "-c", f'{self.ZSH} source {ROOT / "completions/_holdfast"}', "zsh", *words))
+
+    def complete_in_fish(self, *words):
+        """Those that begin with the last word, as fish itself chooses them."""
+        script = f'source {ROOT / "completions/holdfast.fish"}; complete -C "holdfast {" ".join(words)}"'
+        return {line.split("\t")[0] for line in self.run_shell("fish", "--no-config", "-c", script)}
+
+    def test_completion_in_other_shells(self):
+        holder = self.hold("orders/42")
+        configuration = self.folder / ".config/holdfast/config.toml"
+        configuration.parent.mkdir(parents=True)
+        configuration.write_text('[stores]\nprod = "file:/a"\n', encoding="utf-8")
+        stores = {"file:", "redis://", "rediss://", "redis+unix:", "prod"}
+        for complete in (self.complete_in_zsh, self.complete_in_fish):
+            with self.subTest(shell=complete.__name__):
+                self.assertEqual(complete(""), set(self.commands()))
+                self.assertEqual(complete("--"), self.options())
+                for command in self.commands():
+                    self.assertEqual(complete(command, "--"), self.options(command), command)
+                self.assertEqual(complete("run", "--store", ""), stores)
+                self.assertEqual(complete("bench", "--store", ""), stores | {"memory:"})
+                self.assertEqual(complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
+                self.assertEqual(complete("--patience", "2s", "show", ""), {"orders/42"})
+                self.assertLessEqual({"run", "help"}, complete("help", ""))
+        self.assertEqual(self.complete_in_zsh("run", "x", "--", "tru"), {"program tru"})
+        self.assertIn("true", self.complete_in_fish("run", "x", "--", "tru"))
+        self.let_go(holder)
+
     def test_completion(self):
         self.assertEqual(self.complete(""), set(self.commands()))
         self.assertEqual(self.complete("--"), self.options())

@@ -1,0 +1,43 @@
+// A line that says what is being tried while a store does not answer.
+#pragma once
+
+#include <condition_variable>
+#include <thread>
+#include <utility>
+
+#include <holdfast/client.hpp>
+
+#include "base/mutex.hpp"
+#include "invocation.hpp"
+#include "run/wait_line.hpp"
+#include "store_silence.hpp"
+
+namespace holdfast::cli {
+
+/// From one second after its construction until its end, and only while nothing at all was answered: refreshed in
+/// place on a terminal; elsewhere with --verbose, now and then. For a client of `open_client` that has asked
+/// nothing yet. Ends before anything else is written.
+class outage_line {
+public:
+    outage_line(client const& client, invocation const& invocation);
+    outage_line(outage_line const&) = delete;
+    outage_line& operator=(outage_line const&) = delete;
+
+private:
+    void tell(std::stop_token over);
+
+    store_silence silence_;
+    wait_line line_{true};
+    base::mutex mutex_{};  ///< guards nothing: a wait needs one
+    std::condition_variable_any wake_{};
+    std::jthread thread_{};  // the last: it uses all the others
+};
+
+/// The value of call(), with an outage_line as long as it lasts.
+template <class Call>
+auto contacted(client const& client, invocation const& invocation, Call call) {
+    outage_line const line{client, invocation};
+    return std::move(call)();
+}
+
+}  // namespace holdfast::cli
