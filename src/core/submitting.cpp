@@ -53,7 +53,9 @@ void engine::on_clock(seam::lane_id lane, base::instant now) {
     for (auto const number : clocks_.take_waiting(lane)) {
         auto* const claim = find(number);
         if (claim == nullptr || claim->at() != claim_phase::submitting || !claim->asking) continue;
-        if (claim->lane != lane || !clocks_.latest(lane)) {  // the name has moved meanwhile
+        // The name has moved meanwhile, or where it is was not known when the lane was asked.
+        bool const moved = claim->lane != lane || lane_of(claim->terms->spec->name) != lane;
+        if (moved || !clocks_.latest(lane)) {
             submit(*claim, now);
             continue;
         }

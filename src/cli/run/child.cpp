@@ -78,8 +78,12 @@ std::vector<std::string> merged(child_environment const& environment) {
                                  "HOLDFAST_STORE=" + environment.store};
     if (environment.value) out.push_back("HOLDFAST_VALUE=" + *environment.value);
     constexpr std::array ours{
-        "HOLDFAST_NAME=", "HOLDFAST_TOKEN=", "HOLDFAST_STORE=", "HOLDFAST_VALUE=",
-        "HOLDFAST_REDIS_PASSWORD="};  // a secret is no business of the command's
+        "HOLDFAST_NAME=",
+        "HOLDFAST_TOKEN=",
+        "HOLDFAST_STORE=",
+        "HOLDFAST_VALUE=",
+        "HOLDFAST_REDIS_PASSWORD=",  // a secret is no business of the command's
+        "HOLDFAST_REDIS_SENTINEL_PASSWORD="};
     for (char** entry = ::environ; entry && *entry; ++entry) {
         std::string_view const text{*entry};
         if (std::ranges::none_of(ours, [&](char const* name) { return text.starts_with(name); }))
