@@ -61,8 +61,11 @@ public:
         for (unsigned i = 0; i < count; ++i)
             workers_.push_back(std::async(std::launch::async, [this, url, i, lease] {
                 client mine{url, {.patience = 60s}};
-                for (auto turn = i; !stop_; ++turn)
+                for (auto turn = i; !stop_; ++turn) {
                     visit(mine, turn % names_.size(), lease);
+                    (void)throughout(2ms,
+                                     [this] { return !stop_; });  // leaves the servers some time
+                }
                 mine.close();
                 std::lock_guard const guard{mutex_};
                 losses_ += mine.metrics()["losses"];

@@ -161,6 +161,27 @@ TEST(sentinel_logins, are_told_apart) {
     EXPECT_EQ(words.find("wrong\n"), std::string::npos) << words;
 }
 
+// To sentinels and servers alike; and what a replica has confirmed is handed over.
+TEST(sentinel_tls, carries_everything) {
+    redis_sentinels servers{{.tls = true}};
+    auto const url = servers.url() + "?replicas=1&ca=" + servers.authority();
+    client mine{url};
+    client other{url};
+    auto held = mutex{mine, "b", {.lease = 60s}}.acquire();
+    auto next = std::async(std::launch::async, [&] {
+        return mutex{other, "b"}.try_acquire_for(60s).has_value();
+    });
+    EXPECT_TRUE(eventually([&] {
+        auto const seen = mine.locks("b");
+        return !seen.empty() && seen.front().waiters.size() == 1;
+    }));
+    servers.fail_over();
+    EXPECT_TRUE(eventually([&] { return held.renew() == lease_state::held; }))
+        << held.loss_reason();
+    EXPECT_EQ(held.release(), release_outcome::released);
+    EXPECT_TRUE(next.get());
+}
+
 class sentinel_clocks : public testing::TestWithParam<std::chrono::seconds> {};
 
 // The first server has the machine's clock, the other two another one.

@@ -156,7 +156,13 @@ case slots: found_ = read_slots(what, here); break;
     }
 }
 
-void discovery::on_failure(std::size_t, base::error const& why) {
+// A sentinel that does not know the name says so to each question in its way: the first one tells.
+void discovery::on_failure(std::size_t which, base::error const& why) {
+    if (which == epoch || which == others) return count_answer();
+    on_cut(which, why);
+}
+
+void discovery::on_cut(std::size_t, base::error const& why) {
     if (!failed_) failed_ = why;
     count_answer();
 }
@@ -167,19 +173,15 @@ void discovery::count_answer() {
 
 void discovery::conclude() {
     asked_at_ = now_;
-    if (failed_) {
-        failing_ = true;
-        return listener_.on_no_topology(*failed_);
-    }
+    if (failed_) return fail(*failed_);
     if (found_.masters.empty()) {
-        failing_ = true;
         auto const who = line_.target().shown();
-        return listener_.on_no_topology(
-            {errc::store_unavailable,
-             of_->kind == deployment::sentinel
-                 ? "the sentinel at " + who + " knows no master of the name '" + of_->master_name +
-                       "'; see the name behind the hosts of the store URL"
-                 : "the node at " + who + " knows of nobody who serves any slot"});
+        return fail({errc::store_unavailable,
+                     of_->kind == deployment::sentinel
+                         ? "the sentinel at " + who + " knows no master of the name '" +
+                               of_->master_name +
+                               "'; see the name behind the hosts of the store URL"
+                         : "the node at " + who + " knows of nobody who serves any slot"});
     }
     // One that was cut off still tells of the master before.
     if (found_.epoch < epoch_) {
@@ -187,10 +189,16 @@ void discovery::conclude() {
         return;
     }
     epoch_ = found_.epoch;
+    failures_ = 0;
     unchanged_ = same(known_, found_.masters);
     known_ = found_.masters;
     learn_guides(std::move(found_.guides));
     listener_.on_topology({known_, {}, epoch_});
+}
+
+void discovery::fail(base::error const& why) {
+    failing_ = true;
+    if (++failures_ % guides_.size() == 0) listener_.on_no_topology(why);
 }
 
 void discovery::learn_guides(std::vector<server_address> found) {

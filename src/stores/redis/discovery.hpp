@@ -26,7 +26,7 @@ public:
     class listener {
     public:
         virtual void on_topology(topology const& found) = 0;
-        /// Nobody could tell, for now.
+        /// None of the guides can tell, for now.
         virtual void on_no_topology(base::error const& why) = 0;
 
     protected:
@@ -58,6 +58,7 @@ private:
     // asker
     void on_answer(std::size_t which, answer const& what, seam::clock_id clock) override;
     void on_failure(std::size_t which, base::error const& why) override;
+    void on_cut(std::size_t which, base::error const& why) override;
     // connection::watcher
     void on_open() override {}
     void on_push(answer const& what) override;
@@ -71,6 +72,7 @@ private:
     void take_part(std::size_t which, answer const& what);
     void count_answer();
     void conclude();
+    void fail(base::error const& why);
     void turn_to_next();
     void follow_news();
     [[nodiscard]] base::instant ask_at(bool troubled) const noexcept;
@@ -91,6 +93,7 @@ private:
     base::instant asked_at_{};
     std::size_t unanswered_{0};
     std::optional<base::error> failed_;  ///< one of the questions under way
+    std::size_t failures_{0};            ///< in a row, each of another guide
     topology found_;                     ///< by the questions under way
     std::vector<master> known_;          ///< by the last ones
     std::uint64_t epoch_{0};

@@ -122,7 +122,6 @@ std::optional<seam::reply> link::begin(seam::request_id id, traits const& about,
 // Those who came first go first.
 void link::on_known() {
     known_ = true;
-    unknown_.reset();
     for (auto& each : std::exchange(early_, {})) {
         traits const about{each.what};
         auto work = layout_->begin(std::move(each.what));
@@ -135,8 +134,7 @@ void link::on_known() {
 void link::expire_early() {
     auto const over = [this](early_request const& each) { return now_ >= each.give_up; };
     if (std::ranges::none_of(early_, over)) return;
-    auto const why =
-        unknown_ ? *unknown_ : unreachable("nobody tells which server to ask", *settings_);
+    auto const why = unreachable("nobody tells in time which server to ask", *settings_);
     for (auto const& each : early_)
         if (over(each)) deliveries_.add(each.id, failed(why));
     std::erase_if(early_, over);

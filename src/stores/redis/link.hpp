@@ -123,7 +123,6 @@ private:
     std::optional<subscription> messages_;  ///< none for a layout without them
     base::instant led_at_{};                ///< when they were last led to a server
     std::vector<early_request> early_;
-    std::optional<base::error> unknown_;  ///< why it is not known where the servers are
     boost::intrusive::list<pending_request> pending_;
     std::set<seam::cell_key> watched_;
     base::instant watch_again_at_{base::never};

@@ -160,8 +160,10 @@ void link::on_break(node& to, base::error const& why) {
     down_ = down_ || to.down;
 }
 
+// Whoever waits is told why, as when a connection cannot be made.
 void link::on_unknown(base::error const& why) {
-    unknown_ = why;
+    for (auto const& each : std::exchange(early_, {}))
+        deliveries_.add(each.id, {{}, seam::failure{why}});
     if (!shut_) warn(about_servers_, why.text);
 }
 

@@ -124,4 +124,11 @@ void replication::on_push(answer const&) { throw garbled{"an answer came that no
 
 void replication::on_break(base::error const&) {}
 
+// The slot of the write has moved. Elsewhere it would confirm nothing of this server; the next round has another slot.
+bool replication::takes_over(question& what, std::string_view words) {
+    if (!words.starts_with("MOVED ") && !words.starts_with("ASK ")) return false;
+    what.from->on_failure(what.which, unreachable("the slot that was written to has moved", *to_));
+    return true;
+}
+
 }  // namespace holdfast::stores::redis

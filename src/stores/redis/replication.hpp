@@ -63,6 +63,7 @@ private:
     void on_open() override {}
     void on_push(answer const& what) override;
     void on_break(base::error const& why) override;
+    bool takes_over(question& what, std::string_view words) override;
 
     void ask();
     void leave_others(seam::clock_id clock);
