@@ -226,6 +226,7 @@ redis_server& redis_cluster::add_node() {
         });
     };
     require(eventually(known_by_all, bound), "a node that is known");
+    await_in_step();
     return fresh;
 }
 
