@@ -196,9 +196,14 @@ void discovery::conclude() {
     listener_.on_topology({known_, {}, epoch_});
 }
 
-void discovery::fail(base::error const& why) {
+void discovery::fail(base::error why) {
     failing_ = true;
-    if (++failures_ % guides_.size() == 0) listener_.on_no_topology(why);
+    if (++failures_ % guides_.size() != 0) return;
+    if (of_->kind == deployment::sentinel && why.is(errc::access_denied))
+        why.text +=
+            "; a sentinel has its own: see the options 'sentineluser' and "
+            "'sentinelpasswordfile' of the store URL";
+    listener_.on_no_topology(why);
 }
 
 void discovery::learn_guides(std::vector<server_address> found) {

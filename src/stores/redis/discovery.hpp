@@ -72,7 +72,7 @@ private:
     void take_part(std::size_t which, answer const& what);
     void count_answer();
     void conclude();
-    void fail(base::error const& why);
+    void fail(base::error why);
     void turn_to_next();
     void follow_news();
     [[nodiscard]] base::instant ask_at(bool troubled) const noexcept;

@@ -53,7 +53,7 @@ link::link(settings wanted, seam::identity const& self, seam::event_sink& sink, 
                   : make_native_layout(*settings_, self, slots_)},
       known_{settings_->kind == deployment::one_server},
       servers_{settings_, name_of(self), *this, poller_,
-               slots_ ? slots_ : std::make_shared<slot_map>()} {
+               settings_->kind == deployment::sentinel ? std::make_shared<slot_map>() : slots_} {
     subscription::listener& heard_by = *this;
     if (auto channel = layout_->channel(); !channel.empty())
         messages_.emplace(settings_, name_of(self) + "-messages", std::move(channel), heard_by,

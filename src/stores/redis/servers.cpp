@@ -57,6 +57,7 @@ node* servers::find(route const& what) const noexcept {
 }
 
 node* servers::find(seam::clock_id clock) const noexcept {
+    if (clock == seam::clock_id{}) return nullptr;
     for (auto const& each : places_)
         if (each.server != nullptr && each.server->commands.clock() == clock)
             return each.server.get();

@@ -40,6 +40,7 @@ public:
     /// Tags up to this one are not used here.
     static constexpr net::poller::tag own_tag = 0;
 
+    /// `slots`: filled as servers are found; nullptr where there is nobody to find.
     servers(std::shared_ptr<settings const> of, std::string name, owner& to, net::poller& events,
             std::shared_ptr<slot_map> slots);
 
