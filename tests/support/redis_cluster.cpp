@@ -86,7 +86,8 @@ redis_server_options redis_cluster::options_of_node(std::size_t which) const {
         .arguments = {"--repl-diskless-sync-delay", "0", "--cluster-enabled", "yes",
                       "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",
                       std::to_string(options_.node_timeout.count()), "--cluster-port",
-                      std::to_string(free_port()), "--databases", "1"}};
+                      std::to_string(free_port()), "--databases", "1",
+                      "--cluster-allow-replica-migration", "no"}};
     if (options_.tls)
         out.arguments.insert(out.arguments.end(),
                              {"--tls-cluster", "yes", "--tls-replication", "yes"});
