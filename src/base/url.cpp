@@ -143,7 +143,7 @@ std::string url::shown() const {
     out += percent_encode(path, "/:!$'()*+,;= " + at);
     char separator = '?';
     for (auto const& [key, value] : options) {
-        if (key.find("password") != std::string::npos && key != "passwordfile") continue;
+        if (key.find("password") != std::string::npos && !key.ends_with("passwordfile")) continue;
         out +=
             separator + percent_encode(key, "") + "=" + percent_encode(value, "/:!$'()*+,; " + at);
         separator = '&';

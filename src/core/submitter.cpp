@@ -56,7 +56,9 @@ void submitter::on_clock(seam::lane_id lane, base::instant now) {
     for (auto const number : shared_.clocks.take_waiting(lane)) {
         auto* const claim = parts_.claims.find(number);
         if (claim == nullptr || claim->at() != claim_phase::submitting || !claim->asking) continue;
-        if (claim->lane != lane || !shared_.clocks.latest(lane)) {  // the name has moved meanwhile
+        // The name has moved meanwhile, or where it is was not known when the lane was asked.
+        bool const moved = claim->lane != lane || shared_.lane_of(claim->terms->spec->name) != lane;
+        if (moved || !shared_.clocks.latest(lane)) {
             submit(*claim, now);
             continue;
         }

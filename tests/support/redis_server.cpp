@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -24,19 +26,6 @@ namespace {
 
 void require(bool met, char const* what) {
     if (!met) throw std::system_error{errno, std::generic_category(), what};
-}
-
-std::uint16_t free_port() {
-    int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in any{};
-    any.sin_family = AF_INET;
-    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof any;
-    auto* const raw = static_cast<sockaddr*>(static_cast<void*>(&any));
-    bool const bound = ::bind(socket, raw, length) == 0 && ::getsockname(socket, raw, &length) == 0;
-    ::close(socket);
-    require(bound, "a free port");
-    return ntohs(any.sin_port);
 }
 
 /// Has a program believe in another time; see other_clock.cpp.
@@ -139,9 +128,22 @@ private:
 
 }  // namespace
 
+std::uint16_t free_port() {
+    int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in any{};
+    any.sin_family = AF_INET;
+    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof any;
+    auto* const raw = static_cast<sockaddr*>(static_cast<void*>(&any));
+    bool const bound = ::bind(socket, raw, length) == 0 && ::getsockname(socket, raw, &length) == 0;
+    ::close(socket);
+    require(bound, "a free port");
+    return ntohs(any.sin_port);
+}
+
 redis_server::redis_server(redis_server_options options)
     : options_{std::move(options)}, port_{free_port()} {
-    if (options_.tls) make_certificates();
+    if (options_.tls && options_.certificates.empty()) make_certificates();
     start();
 }
 
@@ -175,11 +177,18 @@ void redis_server::start() {
     std::vector<std::string> words;
     if (options_.clock_ahead != options_.clock_ahead.zero())
         words = with_clock(options_.clock_ahead);
+    words.push_back("redis-server");
+    if (!options_.sentinel_of.empty()) {
+        // It keeps what it learns in its configuration.
+        auto const path = directory() + "/sentinel.conf";
+        if (!std::filesystem::exists(path)) std::ofstream{path} << options_.sentinel_of;
+        words.insert(words.end(), {path, "--sentinel"});
+    }
     words.insert(words.end(),
-                 {"redis-server", "--bind", "127.0.0.1", "--dir", directory(), "--save", "",
-                  "--appendonly", "no", "--unixsocket", socket_path(), "--databases", "1000"});
+                 {"--bind", "127.0.0.1", "--dir", directory(), "--save", "", "--appendonly", "no",
+                  "--unixsocket", socket_path(), "--databases", "1000"});
     if (options_.tls) {
-        auto const at = directory() + "/";
+        auto const at = certificates() + "/";
         words.insert(words.end(),
                      {"--port", "0", "--tls-port", port, "--tls-cert-file", at + "server.pem",
                       "--tls-key-file", at + "server.key", "--tls-ca-cert-file", at + "ca.pem",
@@ -213,15 +222,20 @@ void redis_server::stop() {
     ::kill(id_, SIGSTOP);
     int status = 0;
     require(::waitpid(id_, &status, WUNTRACED) == id_ && WIFSTOPPED(status), "waitpid for a stop");
+    stopped_ = true;
 }
 
-void redis_server::resume() { ::kill(id_, SIGCONT); }
+void redis_server::resume() {
+    if (id_ > 0) ::kill(id_, SIGCONT);
+    stopped_ = false;
+}
 
 void redis_server::kill() noexcept {
     if (id_ <= 0) return;
     ::kill(id_, SIGKILL);
     ::waitpid(id_, nullptr, 0);
     id_ = -1;
+    stopped_ = false;
 }
 
 struct redis_user::state {

@@ -17,7 +17,12 @@ struct redis_server_options {
     bool tls{false};                       ///< with a certificate for localhost and 127.0.0.1
     std::vector<std::string> arguments{};  ///< further ones for redis-server
     std::chrono::seconds clock_ahead{0};   ///< of the machine's, or behind it
+    std::string sentinel_of{};   ///< it is a sentinel, with these lines in its configuration
+    std::string certificates{};  ///< with TLS: the directory of a server that has made them
 };
+
+/// A port of 127.0.0.1 that nobody used a moment ago.
+[[nodiscard]] std::uint16_t free_port();
 
 /// Listens on a port of 127.0.0.1 and on a UNIX socket, in a directory of its own. Killed when the
 /// object ends, and by the kernel when the thread that made it ends otherwise. Not thread-safe.
@@ -31,7 +36,11 @@ public:
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] std::string socket_path() const { return (place_.path() / "socket").string(); }
     /// The certificate to trust.
-    [[nodiscard]] std::string authority() const { return (place_.path() / "ca.pem").string(); }
+    [[nodiscard]] std::string authority() const { return certificates() + "/ca.pem"; }
+    /// Where its certificates are, for others that are to have the same.
+    [[nodiscard]] std::string certificates() const {
+        return options_.certificates.empty() ? directory() : options_.certificates;
+    }
     [[nodiscard]] std::string directory() const { return place_.path().string(); }
 
     /// redis:// or rediss:// with 127.0.0.1 or localhost.
@@ -47,6 +56,10 @@ public:
     void kill() noexcept;
     void start();
 
+    [[nodiscard]] bool is_alive() const noexcept { return id_ > 0; }
+    [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
+    [[nodiscard]] redis_server_options const& options() const noexcept { return options_; }
+
 private:
     void make_certificates() const;
     [[nodiscard]] bool answers() const;
@@ -55,6 +68,7 @@ private:
     redis_server_options options_;
     std::uint16_t port_{0};
     pid_t id_{-1};
+    bool stopped_{false};
 };
 
 /// A connection as one of the server's users, for as long as the object lives. Not thread-safe.

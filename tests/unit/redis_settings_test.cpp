@@ -57,6 +57,41 @@ TEST(redis_settings, sockets) {
     EXPECT_NE(refused("redis+unix:/" + std::string(200, 'x')).find("107"), std::string::npos);
 }
 
+TEST(redis_settings, sentinels) {
+    auto const wanted = parse("redis+sentinel://me:s3cret@h1:7000,h2,[::1]/main/3?replicas=1");
+    EXPECT_EQ(wanted.kind, deployment::sentinel);
+    ASSERT_EQ(wanted.hosts.size(), 3U);
+    EXPECT_EQ(wanted.hosts[0].port, 7000);
+    EXPECT_EQ(wanted.hosts[1].port, 26379);
+    EXPECT_EQ(wanted.master_name, "main");
+    EXPECT_EQ(wanted.database, 3U);
+    EXPECT_EQ(wanted.shown(), "redis+sentinel://h1:7000,h2:26379,[::1]:26379/main");
+    EXPECT_EQ(wanted.at("h9", 7001).shown(), "redis://h9:7001");
+    EXPECT_EQ(wanted.at("h9", 7001).password, "s3cret");
+    auto const guide = wanted.at_guide(wanted.hosts[0]);
+    EXPECT_EQ(guide.password, "");
+    EXPECT_EQ(guide.database, 0U);
+    EXPECT_TRUE(parse("rediss+sentinel://h/main?ca=/c").server.tls.on);
+    EXPECT_NE(refused("redis+sentinel://h").find("name"), std::string::npos);
+    EXPECT_NE(refused("redis+sentinel:///main").find("sentinels"), std::string::npos);
+    EXPECT_NE(refused("redis+sentinel://h/main/x").find("database"), std::string::npos);
+    EXPECT_NE(refused("redis+sentinel://h/main?sentineluser=a").find("sentinelpasswordfile"),
+              std::string::npos);
+    EXPECT_NE(refused("redis+sentinel://h/main?ca=/c").find("rediss+sentinel:"), std::string::npos);
+}
+
+TEST(redis_settings, clusters) {
+    auto const wanted = parse("redis+cluster://h1,h2:7000?layout=plain");
+    EXPECT_EQ(wanted.kind, deployment::cluster);
+    ASSERT_EQ(wanted.hosts.size(), 2U);
+    EXPECT_EQ(wanted.hosts[0].port, 6379);
+    EXPECT_EQ(wanted.shown(), "redis+cluster://h1:6379,h2:7000");
+    EXPECT_TRUE(parse("rediss+cluster://h").server.tls.on);
+    EXPECT_NE(refused("redis+cluster://h/1").find("databases"), std::string::npos);
+    EXPECT_NE(refused("redis+cluster:").find("nodes"), std::string::npos);
+    EXPECT_NE(refused("redis+cluster://h?sentineluser=a").find("sentineluser"), std::string::npos);
+}
+
 TEST(redis_settings, tls) {
     auto const it = parse("rediss://h?ca=/c&cert=/a&key=/b&servername=n");
     EXPECT_TRUE(it.server.tls.on);

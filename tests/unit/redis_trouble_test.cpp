@@ -136,6 +136,7 @@ TEST_F(redis_trouble, a_replica_is_told_from_a_primary) {
                std::string::npos;
     }));
     peer mine{replica.url()};
+    expect(error_of(mine.send(seam::hello{})), errc::store_unavailable, "replica");
     expect(error_of(mine.submit(mine.claim("q"))), errc::store_unavailable, "primary");
 }
 

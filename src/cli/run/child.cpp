@@ -79,12 +79,14 @@ std::vector<std::string> merged(child_environment const& environment) {
     if (environment.value) out.push_back("HOLDFAST_VALUE=" + *environment.value);
     constexpr std::array ours{
         "HOLDFAST_NAME=", "HOLDFAST_TOKEN=", "HOLDFAST_STORE=", "HOLDFAST_VALUE="};
-    constexpr char const* secret = "HOLDFAST_REDIS_PASSWORD=";
+    constexpr std::array secrets{"HOLDFAST_REDIS_PASSWORD=", "HOLDFAST_REDIS_SENTINEL_PASSWORD="};
+    auto const begins = [](std::string_view text, auto const& names) {
+        return std::ranges::any_of(names, [&](char const* name) { return text.starts_with(name); });
+    };
     for (char** entry = ::environ; entry && *entry; ++entry) {
         std::string_view const text{*entry};
-        if (text.starts_with(secret) && !environment.has_credentials) continue;
-        if (std::ranges::none_of(ours, [&](char const* name) { return text.starts_with(name); }))
-            out.emplace_back(text);
+        if (begins(text, secrets) && !environment.has_credentials) continue;
+        if (!begins(text, ours)) out.emplace_back(text);
     }
     return out;
 }

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,6 +17,13 @@ struct script {
     std::string_view name;
     std::string_view sha;
     std::string_view text;
+};
+
+/// Which of a store's servers a command is for: the one that serves the slot of its keys, or that of a lane. Without
+/// either, the first.
+struct route {
+    std::optional<std::uint16_t> slot{};
+    std::optional<seam::lane_id> lane{};
 };
 
 /// Arguments are appended in order; the number of them is written when the bytes are asked for.
@@ -51,6 +59,8 @@ public:
 
     /// It may be sent only to the server with this clock; 0: to any.
     seam::clock_id only_for{};
+
+    route to{};
 
     /// The script that is called, or loaded; nullptr for other commands.
     [[nodiscard]] script const* calls() const noexcept { return script_; }

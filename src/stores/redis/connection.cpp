@@ -42,15 +42,19 @@ connection::~connection() = default;
 
 void connection::send(command what, asker& from, std::size_t which, base::instant now,
                       milliseconds answer_within) {
-    question asked{.what = std::move(what),
-                   .from = &from,
-                   .which = which,
-                   .give_up = now + to_->timeout,
-                   .answer_within = answer_within};
+    send({.what = std::move(what),
+          .from = &from,
+          .which = which,
+          .give_up = now + to_->timeout,
+          .answer_within = answer_within},
+         now);
+}
+
+void connection::send(question what, base::instant now) {
     if (at_ == phase::ready) {
-        put(std::move(asked), now);
+        put(std::move(what), now);
     } else {
-        held_.push_back(std::move(asked));
+        held_.push_back(std::move(what));
     }
 }
 
@@ -65,6 +69,7 @@ void connection::put(question what, base::instant now) {
         auto const allowed = what.answer_within - what.answer_within / 8;
         silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
     }
+    if (what.asking) ask_ourselves(command{"ASKING"}, false, now);
     out_.append(what.what.bytes(clock_));
     asked_.push_back(std::move(what));
 }
@@ -72,6 +77,15 @@ void connection::put(question what, base::instant now) {
 // After a pause of this process the answer may have come, and nobody has read it yet.
 bool connection::seems_dead(base::instant now) const noexcept {
     return at_ == phase::ready && heard_ && now >= silent_from_ && !stream_->is_readable();
+}
+
+base::instant connection::troubled_from() const noexcept {
+    constexpr milliseconds patience{300};
+    auto const waiting = !asked_.empty()  ? asked_.front().give_up
+                         : !held_.empty() ? held_.front().give_up
+                                          : base::never;
+    if (waiting != base::never) return waiting - to_->timeout + patience;
+    return kept_ && at_ != phase::ready ? base::after(dialled_, patience) : base::never;
 }
 
 void connection::flush(base::instant now) {
@@ -137,28 +151,17 @@ void connection::take(answer const& what, base::instant now) {
     if (asked_.empty()) return watcher_.on_push(what);
     auto first = std::move(asked_.front());
     asked_.pop_front();
-    if (first.from == nullptr) {
-        if (first.what.calls() != nullptr) std::erase(loading_, first.what.calls());
-        // A server that wants a password first says so to whatever comes first.
-        bool const unknown = what.error_words().starts_with("NOAUTH");
-        if (!first.essential && !unknown) return;
-        if (first.identifies && !unknown) {
-            take_identity(what);
-        } else if (what.is_error()) {
-            throw unwelcome{explain(what.error_words(), *to_)};
-        }
-        if (--greetings_ == 0) become_ready(now);
-        return;
-    }
+    if (first.from == nullptr) return take_greeting(first, what, now);
     if (what.is_error()) {
         auto const words = what.error_words();
         if (words.starts_with("NOSCRIPT") && first.what.calls() != nullptr)
             return load(std::move(first), now);
+        if (watcher_.takes_over(first, words)) return;
         return first.from->on_failure(first.which, explain(words, *to_));
     }
     prove();
     try {
-        first.from->on_answer(first.which, what);
+        first.from->on_answer(first.which, what, clock_);
     } catch (garbled const& why) {
         first.from->on_failure(first.which, unreachable(why.what(), *to_));
         throw;
@@ -206,6 +209,7 @@ void connection::cut(base::error const& why, base::instant now) {
     written_ = 0;
     greetings_ = 0;
     clock_ = {};
+    clock_is_shared_ = false;
     heard_ = more_ = false;
     silent_from_ = base::never;
     loading_.clear();
@@ -226,6 +230,13 @@ void connection::cut(base::error const& why, base::instant now) {
     for (auto* const all : {&asked, &held})
         for (auto& each : *all)
             if (each.from != nullptr) each.from->on_cut(each.which, why);
+}
+
+void connection::lead_to(std::shared_ptr<settings const> to) {
+    to_ = std::move(to);
+    failures_ = 0;
+    dialled_ = {};
+    rest_until_ = {};
 }
 
 void connection::abandon() noexcept {

@@ -16,7 +16,7 @@
 #include "base/random.hpp"
 #include "net/poller.hpp"
 #include "stores/redis/answer.hpp"
-#include "stores/redis/command.hpp"
+#include "stores/redis/question.hpp"
 #include "stores/redis/settings.hpp"
 
 namespace holdfast::net {
@@ -28,20 +28,6 @@ namespace holdfast::stores::redis {
 /// The server does not let us do what we are here for.
 struct unwelcome {
     base::error why;
-};
-
-/// Whoever sends commands. Each is answered once, by one of the two.
-class asker {
-public:
-    /// `which` is the number that was given with the command. Throws `garbled` when the answer makes
-    /// no sense; then the connection ends.
-    virtual void on_answer(std::size_t which, answer const& what) = 0;
-    virtual void on_failure(std::size_t which, base::error const& why) = 0;
-    /// The same, where the reason is that the connection has ended: so will all others under way.
-    virtual void on_cut(std::size_t which, base::error const& why) { on_failure(which, why); }
-
-protected:
-    ~asker() = default;
 };
 
 /// Connects when there is something to send, or always (`keep`), and again with growing pauses
@@ -59,6 +45,9 @@ public:
         /// Something that nobody asked for. Throws `garbled` or `unwelcome`.
         virtual void on_push(answer const& what) = 0;
         virtual void on_break(base::error const& why) = 0;
+        /// The server answered a question of an asker with an error. True when the watcher has taken the
+        /// question over, to ask it elsewhere or later.
+        virtual bool takes_over(question& /*what*/, std::string_view /*words*/) { return false; }
 
     protected:
         ~watcher() = default;
@@ -71,8 +60,11 @@ public:
     connection(connection const&) = delete;
     connection& operator=(connection const&) = delete;
 
-    /// Queues a command. Nobody is answered from inside. When nothing at all has come for about
-    /// `answer_within` after it was sent, the connection `seems_dead`; zero: it never does for this.
+    /// Queues a command. Its asker is answered from inside only when the server that is reached is not the one
+    /// that it is meant for.
+    void send(question what, base::instant now);
+
+    /// The same, with the time for an answer that the settings give.
     void send(command what, asker& from, std::size_t which, base::instant now,
               std::chrono::milliseconds answer_within = {});
 
@@ -80,6 +72,10 @@ public:
     /// longer since than a command allows. One that was never heard is not dead but waits for a slow
     /// server, so one dead connection is followed by one fresh one, not by a row of them.
     [[nodiscard]] bool seems_dead(base::instant now) const noexcept;
+
+    /// From when on its silence is a reason to look for another server: somebody has waited in vain. Never, where
+    /// nobody waits.
+    [[nodiscard]] base::instant troubled_from() const noexcept;
 
     /// The shortest silence that counts: busy machines pause for less.
     static constexpr std::chrono::milliseconds shortest_silence{50};
@@ -96,11 +92,20 @@ public:
     /// Stay connected from now on, also without commands.
     void keep() noexcept { kept_ = true; }
 
+    /// Dials this server from now on. Not from inside of what it calls; there is no connection while it is
+    /// called, or it is cut before.
+    void lead_to(std::shared_ptr<settings const> to);
+    [[nodiscard]] settings const& target() const noexcept { return *to_; }
+
     /// From the next connection on, learn which server it is before anything else is sent.
     void identify() noexcept { identifies_ = true; }
+    /// From the next connection on, have nothing to do with a replica.
+    void require_master() noexcept { requires_master_ = true; }
     /// Of the server that is reached: the same for all of its clients, another after its restart. Where
     /// the server does not say which it is, one of this connection alone. 0 while there is none.
     [[nodiscard]] seam::clock_id clock() const noexcept { return clock_; }
+    /// Whether all clients of the server, and its other connections, know the clock by the same name.
+    [[nodiscard]] bool clock_is_shared() const noexcept { return clock_is_shared_; }
 
     /// What time brings: connects, gives up, reconnects.
     void tend(base::instant now);
@@ -123,22 +128,15 @@ public:
 
 private:
     enum class phase { idle, dialling, greeting, ready };
-    struct question {
-        command what;
-        asker* from{nullptr};  ///< nullptr: the connection itself
-        std::size_t which{0};
-        base::instant give_up{};
-        bool essential{false};   ///< of ours: without it the connection is of no use
-        bool identifies{false};  ///< of ours: its answer tells which server it is
-        std::chrono::milliseconds answer_within{0};
-    };
 
     void dial(base::instant now);
     void greet(base::instant now);
     void put(question what, base::instant now);
     void ask_ourselves(command what, bool essential, base::instant now);
-    void ask_for_identity(base::instant now);
+    void ask_ourselves(command what, question::purpose meaning, base::instant now);
+    void take_greeting(question const& asked, answer const& what, base::instant now);
     void take_identity(answer const& what);
+    void take_role(answer const& what) const;
     void become_ready(base::instant now);
     void receive(base::instant now);
     void take(answer const& what, base::instant now);
@@ -160,12 +158,14 @@ private:
     phase at_{phase::idle};
     bool kept_{false};
     bool identifies_{false};
+    bool requires_master_{false};
     seam::clock_id clock_{};
+    bool clock_is_shared_{false};
     int failures_{0};
     int greetings_{0};            ///< essential ones that are not yet answered
     base::instant rest_until_{};  ///< no new try before
     base::instant connect_by_{};
-    base::instant dialled_{base::instant::min()};
+    base::instant dialled_{};
     base::instant ready_since_{};
     bool heard_{false};                       ///< something came on this connection
     base::instant silent_from_{base::never};  ///< from then on its silence is too long

@@ -28,7 +28,12 @@ void connection::greet(base::instant now) {
     command title{"CLIENT"};
     title << "SETNAME" << name_;
     ask_ourselves(std::move(title), false, now);
-    if (identifies_) ask_for_identity(now);
+    if (identifies_) {
+        command info{"INFO"};
+        info << "server";
+        ask_ourselves(std::move(info), question::purpose::identity, now);
+    }
+    if (requires_master_) ask_ourselves(command{"ROLE"}, question::purpose::role, now);
     if (greetings_ == 0) become_ready(now);
     flush(now);
 }
@@ -38,15 +43,36 @@ void connection::ask_ourselves(command what, bool essential, base::instant now) 
     put({.what = std::move(what), .give_up = now + to_->timeout, .essential = essential}, now);
 }
 
-void connection::ask_for_identity(base::instant now) {
-    command info{"INFO"};
-    info << "server";
+void connection::ask_ourselves(command what, question::purpose meaning, base::instant now) {
     ++greetings_;
-    put({.what = std::move(info),
+    put({.what = std::move(what),
          .give_up = now + to_->timeout,
          .essential = true,
-         .identifies = true},
+         .meaning = meaning},
         now);
+}
+
+void connection::take_greeting(question const& asked, answer const& what, base::instant now) {
+    if (asked.what.calls() != nullptr) std::erase(loading_, asked.what.calls());
+    // A server that wants a password first says so to whatever comes first.
+    bool const unknown = what.error_words().starts_with("NOAUTH");
+    if (!asked.essential && !unknown) return;
+    if (asked.meaning == question::purpose::identity && !unknown) {
+        take_identity(what);
+    } else if (asked.meaning == question::purpose::role && !unknown) {
+        take_role(what);
+    } else if (what.is_error()) {
+        throw unwelcome{explain(what.error_words(), *to_)};
+    }
+    if (--greetings_ == 0) become_ready(now);
+}
+
+// A server may refuse to say, and what is in front of it may not know the word: then the first write tells.
+void connection::take_role(answer const& what) const {
+    if (what.is_error()) return;
+    answer_reader in{what};
+    if (in.array() == 0) throw garbled{"it has no role"};
+    if (auto const role = in.text(); role != "master") throw unwelcome{not_a_master(role, *to_)};
 }
 
 // A server may refuse to say (an ACL without INFO, a proxy). Then nobody else knows its clock by the
@@ -62,6 +88,7 @@ void connection::take_identity(answer const& what) {
         if (auto const at = text.find(label); at != std::string_view::npos)
             id = base::parse_hex(text.substr(at + label.size(), base::hex_digits)).value_or(none);
     }
+    clock_is_shared_ = id != none;
     while (id == none)
         id = base::entropy();
     clock_ = seam::clock_id{id};

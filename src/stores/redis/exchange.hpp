@@ -42,6 +42,9 @@ public:
     /// took it otherwise.
     [[nodiscard]] virtual seam::reply finish() = 0;
 
+    /// Its commands go to several servers, each with a clock of its own.
+    [[nodiscard]] virtual bool spans_servers() const noexcept { return false; }
+
     [[nodiscard]] seam::reply close() {
         if (failed_) return {{}, seam::failure{std::move(*failed_)}};
         return finish();

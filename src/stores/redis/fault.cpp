@@ -15,7 +15,11 @@ struct rule {
 
 constexpr std::string_view needed_rights =
     "the user needs the rights of: ACL SETUSER <user> on ><password> ~<prefix>* &<prefix>client:* "
-    "+@read +@write +@scripting +@pubsub +@connection +time";
+    "+@read +@write +@scripting +@pubsub +@connection +time +info +role";
+
+constexpr std::string_view of_a_cluster =
+    "is part of a cluster; a URL with redis:// or rediss:// is for one server, one with "
+    "redis+cluster:// or rediss+cluster:// for a cluster";
 
 constexpr std::array rules{
     rule{"LOADING", errc::store_unavailable, "is loading its data and will answer when it has"},
@@ -42,12 +46,9 @@ constexpr std::array rules{
     rule{"WRONGTYPE", errc::unsupported,
          "has a key of somebody else where this lock would live; choose another name, or another "
          "'prefix' in the store URL"},
-    rule{"MOVED", errc::unsupported,
-         "is part of a cluster; a URL with redis:// or rediss:// is for one server, "
-         "redis+cluster:// for a cluster"},
-    rule{"CROSSSLOT", errc::unsupported,
-         "is part of a cluster; a URL with redis:// or rediss:// is for one server, "
-         "redis+cluster:// for a cluster"},
+    rule{"MOVED", errc::unsupported, of_a_cluster},
+    rule{"ASK", errc::unsupported, of_a_cluster},
+    rule{"CROSSSLOT", errc::unsupported, of_a_cluster},
 };
 
 // Errors of a script begin with ERR, or carry the code of what failed inside.
@@ -133,7 +134,7 @@ std::optional<base::error> other_protocol(std::string_view bytes, settings const
 }
 
 std::optional<base::error> other_mode(std::string_view info, settings const& of) {
-    if (!of.one_server) return std::nullopt;
+    if (of.kind != deployment::one_server) return std::nullopt;
     auto const shown = of.shown();
     auto const who = "the server " + shown + " ";
     // Of a socket it is not known where others find it.
@@ -151,6 +152,16 @@ std::optional<base::error> other_mode(std::string_view info, settings const& of)
 
 base::error another_server(settings const& of) {
     return {errc::store_unavailable, "another server has come to answer at " + of.shown()};
+}
+
+base::error not_a_master(std::string_view role, settings const& of) {
+    auto const who = "the server " + of.shown() + " is a ";
+    if (role == "sentinel")
+        return {errc::unsupported,
+                who + "sentinel, which keeps no locks; write redis+sentinel://HOSTS/NAME"};
+    auto const cure = of.kind == deployment::one_server ? "; name the primary in the store URL"
+                                                        : "; its primary is looked for";
+    return {errc::store_unavailable, who + "replica" + cure};
 }
 
 }  // namespace holdfast::stores::redis

@@ -32,4 +32,7 @@ namespace holdfast::stores::redis {
 /// Behind the address is another server than the one that the request was made for.
 [[nodiscard]] base::error another_server(settings const& of);
 
+/// The server is a replica, or no server for data at all.
+[[nodiscard]] base::error not_a_master(std::string_view role, settings const& of);
+
 }  // namespace holdfast::stores::redis

@@ -49,10 +49,33 @@ std::string_view cut_between_characters(std::string_view text, std::size_t most)
     return text.substr(0, most);
 }
 
+namespace {
+
+bool is_tag_as_it_is(std::string_view name) noexcept {
+    return name.size() <= longest_plain && std::ranges::none_of(name, is_brace) &&
+           !ends_in_digest(name);
+}
+
+}  // namespace
+
+slot_number key_space::slot_of_name(std::string_view name) {
+    if (is_tag_as_it_is(name)) return slot_of(name);
+    std::string tag;
+    append_tag(tag, name);
+    return slot_of(tag);
+}
+
+void key_space::append_common(command& to, std::string const& key,
+                              std::optional<slot_number> slot) {
+    if (slot) {
+        to << key + ":{" + std::string{slot_tag{*slot}} + "}";
+    } else {
+        to << key;
+    }
+}
+
 void append_tag(std::string& to, std::string_view name) {
-    bool const as_it_is = name.size() <= longest_plain && std::ranges::none_of(name, is_brace) &&
-                          !ends_in_digest(name);
-    if (as_it_is) {
+    if (is_tag_as_it_is(name)) {
         to += name;
         return;
     }

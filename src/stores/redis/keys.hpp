@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "stores/redis/command.hpp"
+#include "stores/redis/slots.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -35,9 +37,16 @@ public:
           conditions_{prefix_ + "condition:{"} {}
 
     [[nodiscard]] std::string const& prefix() const noexcept { return prefix_; }
-    [[nodiscard]] std::string const& mark() const noexcept { return mark_; }
-    /// The index of names on which somebody waits who has an owner.
-    [[nodiscard]] std::string const& waited() const noexcept { return waited_; }
+    /// What is there once for a server is there once for each slot of a cluster: the mark, and the index of names on
+    /// which somebody waits who has an owner.
+    void append_mark(command& to, std::optional<slot_number> slot) const {
+        append_common(to, mark_, slot);
+    }
+    void append_waited(command& to, std::optional<slot_number> slot) const {
+        append_common(to, waited_, slot);
+    }
+    /// The MATCH pattern for the indexes of all slots.
+    [[nodiscard]] std::string waited_pattern() const { return escaped(waited_) + ":{*}"; }
 
     /// The key of a name's record.
     [[nodiscard]] std::string record(std::string_view name, bool condition) const {
@@ -48,6 +57,9 @@ public:
         append_tag(out, name);
         return out += '}';
     }
+
+    /// The slot of a name's keys.
+    [[nodiscard]] static slot_number slot_of_name(std::string_view name);
 
     /// The tag in the key of a record; empty when it is none.
     [[nodiscard]] std::string_view tag_in(std::string_view record) const noexcept;
@@ -60,6 +72,8 @@ public:
     }
 
 private:
+    static void append_common(command& to, std::string const& key, std::optional<slot_number> slot);
+
     std::string prefix_;
     std::string mark_;
     std::string waited_;

@@ -10,6 +10,7 @@
 #include "seam/store.hpp"
 #include "stores/redis/exchange.hpp"
 #include "stores/redis/settings.hpp"
+#include "stores/redis/slots.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -29,6 +30,9 @@ public:
     /// Begins a request. An exchange without commands has its reply at once.
     [[nodiscard]] virtual std::unique_ptr<exchange> begin(seam::request what) const = 0;
 
+    /// The slot that all keys of a name fall into.
+    [[nodiscard]] virtual slot_number slot_of(std::string_view name) const noexcept = 0;
+
     /// Where this client is told things; empty for a layout without messages.
     [[nodiscard]] virtual std::string channel() const { return {}; }
 
@@ -36,12 +40,14 @@ public:
     [[nodiscard]] virtual heard read(std::string_view /*message*/) const { return {}; }
 };
 
-/// holdfast's own layout, with lines, hand-over and messages.
+/// holdfast's own layout, with lines, hand-over and messages. `slots` are those of a cluster, else nullptr.
 [[nodiscard]] std::unique_ptr<layout> make_native_layout(settings const& wanted,
-                                                         seam::identity const& self);
+                                                         seam::identity const& self,
+                                                         std::shared_ptr<slot_map const> slots);
 
 /// One string per lock, as redis-py, redsync, node-redlock and others have it.
 [[nodiscard]] std::unique_ptr<layout> make_plain_layout(settings const& wanted,
-                                                        seam::identity const& self);
+                                                        seam::identity const& self,
+                                                        std::shared_ptr<slot_map const> slots);
 
 }  // namespace holdfast::stores::redis

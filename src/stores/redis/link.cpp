@@ -1,9 +1,10 @@
 #include "stores/redis/link.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
+#include "base/random.hpp"
+#include "base/text.hpp"
 #include "stores/redis/fault.hpp"
 
 namespace holdfast::stores::redis {
@@ -17,65 +18,126 @@ constexpr std::chrono::seconds watch_every{20};
 // goes out with others in one piece. Below, it is written at once.
 constexpr std::size_t gather_from = 8;
 
+// A server that only paused keeps its subscription when it goes on within this time.
+constexpr std::chrono::milliseconds shortest_probe{250};
+
+// By which servers show the connections of a client.
+std::string name_of(seam::identity const& self) {
+    return "holdfast-" + base::hex(static_cast<std::uint64_t>(self.id));
+}
+
+seam::reply failed(base::error why) { return {{}, seam::failure{std::move(why)}}; }
+
 }  // namespace
+
+link::traits::traits(seam::request const& of) {
+    if (auto const* const submitted = std::get_if<seam::submit>(&of)) listens = submitted->queue;
+    if (auto const* const watched = std::get_if<seam::watch>(&of)) {
+        key = watched->key;
+        listens = watches = true;
+    } else if (auto const* const unwatched = std::get_if<seam::unwatch>(&of)) {
+        key = unwatched->key;
+    } else if (auto const* const renewal = std::get_if<seam::renew>(&of)) {
+        is_renewal = true;
+        answer_within = renewal->answer_within;
+    }
+}
 
 link::link(settings wanted, seam::identity const& self, seam::event_sink& sink, log_function log)
     : settings_{std::make_shared<settings const>(std::move(wanted))},
       sink_{sink},
       log_{std::move(log)},
-      layout_{settings_->layout == layout_name::plain ? make_plain_layout(*settings_, self)
-                                                      : make_native_layout(*settings_, self)},
-      connections_{settings_,
-                   self,
-                   layout_->channel(),
-                   {*this, *this, [this](replication::news what) { pass_on(std::move(what)); }},
-                   poller_} {}
+      slots_{settings_->kind == deployment::cluster ? std::make_shared<slot_map>() : nullptr},
+      layout_{settings_->layout == layout_name::plain
+                  ? make_plain_layout(*settings_, self, slots_)
+                  : make_native_layout(*settings_, self, slots_)},
+      known_{settings_->kind == deployment::one_server},
+      servers_{settings_, name_of(self), *this, poller_,
+               settings_->kind == deployment::sentinel ? std::make_shared<slot_map>() : slots_} {
+    subscription::listener& heard_by = *this;
+    if (auto channel = layout_->channel(); !channel.empty())
+        messages_.emplace(settings_, name_of(self) + "-messages", std::move(channel), heard_by,
+                          poller_, servers::own_tag, base::entropy());
+}
 
 link::~link() {
     pending_.clear_and_dispose([](pending_request* request) { delete request; });
 }
 
+seam::lane_id link::lane_of(std::string_view name) const noexcept {
+    if (slots_ == nullptr) return {};
+    return slots_->lane_of(layout_->slot_of(name)).value_or(seam::lane_id{});
+}
+
 // --- requests ----------------------------------------------------------------------------------
 
 std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
-    auto const* const submitted = std::get_if<seam::submit>(&what);
-    auto const* const watched = std::get_if<seam::watch>(&what);
-    auto const* const unwatched = std::get_if<seam::unwatch>(&what);
-    bool const listens = watched != nullptr || (submitted != nullptr && submitted->queue);
-    std::optional<seam::cell_key> key;
-    if (watched != nullptr) key = watched->key;
-    if (unwatched != nullptr) key = unwatched->key;
-    bool const on = watched != nullptr;
-    std::chrono::milliseconds answer_within{0};
-    if (auto const* const renewal = std::get_if<seam::renew>(&what))
-        answer_within = renewal->answer_within;
-    bool const is_renewal = std::holds_alternative<seam::renew>(what);
-
+    if (!known_ && keep_early(id, what)) return std::nullopt;
+    traits const about{what};
     auto exchange = layout_->begin(std::move(what));
     if (exchange->outbox.empty()) return exchange->close();
     ++senders_;
     guard const held{mutex_};
     --senders_;
-    if (shut_ || abandoned_)
-        return seam::reply{{}, seam::failure{{errc::closed, "the store is shut"}}};
+    return begin(id, about, std::move(exchange));
+}
+
+bool link::keep_early(seam::request_id id, seam::request& what) {
+    guard const held{mutex_};
+    if (known_ || shut_ || abandoned_) return false;
     now_ = base::boot_clock::now();
-    auto& commands = connections_.commands;
-    auto const meant_for = exchange->outbox.front().only_for;
-    if (meant_for != seam::clock_id{} && commands.is_ready() && meant_for != commands.clock())
-        return seam::reply{{}, seam::failure{another_server(*settings_)}, commands.clock()};
-    if (key && connections_.messages) on ? void(watched_.insert(*key)) : void(watched_.erase(*key));
-    if (on && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
-    if (answer_within > std::chrono::milliseconds::zero() &&
-        connections_.leave_dead(answer_within, now_))
+    early_.push_back({id, std::move(what), now_ + settings_->timeout});
+    poller_.wake();
+    return true;
+}
+
+std::optional<seam::reply> link::begin(seam::request_id id, traits const& about,
+                                       std::unique_ptr<exchange> work) {
+    if (shut_ || abandoned_) return failed({errc::closed, "the store is shut"});
+    now_ = base::boot_clock::now();
+    auto const& first = work->outbox.front();
+    auto* const to = servers_.find(first.to);
+    bool const stale = first.only_for != seam::clock_id{} && to != nullptr &&
+                       to->commands.is_ready() && first.only_for != to->commands.clock();
+    if (stale)
+        return seam::reply{{}, seam::failure{another_server(to->target())}, to->commands.clock()};
+    if (about.key && messages_)
+        about.watches ? void(watched_.insert(*about.key)) : void(watched_.erase(*about.key));
+    if (about.watches && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
+    if (about.answer_within > std::chrono::milliseconds::zero() && to != nullptr &&
+        to->leave_dead(now_)) {
+        if (messages_) messages_->probe(std::max(2 * about.answer_within, shortest_probe), now_);
         poller_.wake();
-    auto const before = commands.unanswered();
-    auto& request = launch(std::move(exchange), id);
-    request.answer_within = answer_within;
-    if (listens && connections_.messages && !connections_.messages->is_heard()) listen(request);
+    }
+    auto const before = to != nullptr ? to->commands.unanswered() : 0;
+    auto& request = launch(std::move(work), id);
+    request.answer_within = about.answer_within;
+    if (about.listens && messages_ && !messages_->is_heard()) listen(request);
     advance(request);
-    write_or_leave(is_renewal ? 0 : before);
+    write_or_leave(to, about.is_renewal ? 0 : before);
     poller_.wake_by(next_due());
     return std::nullopt;
+}
+
+// Those who came first go first.
+void link::on_known() {
+    known_ = true;
+    for (auto& each : std::exchange(early_, {})) {
+        traits const about{each.what};
+        auto work = layout_->begin(std::move(each.what));
+        auto reply = work->outbox.empty() ? std::optional{work->close()}
+                                          : begin(each.id, about, std::move(work));
+        if (reply) deliveries_.add(each.id, std::move(*reply));
+    }
+}
+
+void link::expire_early() {
+    auto const over = [this](early_request const& each) { return now_ >= each.give_up; };
+    if (std::ranges::none_of(early_, over)) return;
+    auto const why = unreachable("nobody tells in time which server to ask", *settings_);
+    for (auto const& each : early_)
+        if (over(each)) deliveries_.add(each.id, failed(why));
+    std::erase_if(early_, over);
 }
 
 pending_request& link::launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id) {
@@ -87,28 +149,30 @@ pending_request& link::launch(std::unique_ptr<exchange> what, std::optional<seam
 void link::listen(pending_request& request) {
     request.deaf = true;
     ++deaf_;
-    connections_.messages->start();
+    messages_->start();
     poller_.wake();
 }
 
 // Sends what the request wants sent; when nothing is under way any more, it is complete.
 void link::advance(pending_request& request) {
-    request.send_over(connections_.commands, now_);
+    request.send(now_ + settings_->timeout);
     if (!request.is_answered()) return;
     complete(request);
     pending_.erase_and_dispose(pending_.iterator_to(request),
                                [](pending_request* whole) { delete whole; });
 }
 
-void link::on_answered(pending_request& request, bool carried_out) {
-    if (carried_out) on_carried_out();
+void link::on_answered(pending_request& request, seam::clock_id by) {
+    if (by != seam::clock_id{}) on_carried_out(by);
     advance(request);
 }
 
 void link::complete(pending_request& request) {
     if (!request.id()) return;
     auto reply = request.close();
-    if (reply.clock == seam::clock_id{}) reply.clock = connections_.commands.clock();
+    if (auto const* const to = servers_.find(request.to());
+        to != nullptr && reply.clock == seam::clock_id{} && !request.spans_servers())
+        reply.clock = to->commands.clock();
     bool const waits = std::holds_alternative<seam::queued>(reply.body) ||
                        std::holds_alternative<seam::done>(reply.body);
     if (request.deaf) {
@@ -116,87 +180,29 @@ void link::complete(pending_request& request) {
         missed_ = missed_ || waits;
         say_restored();
     }
-    if (connections_.replicas && replication::concerns(reply)) {
-        connections_.replicas->keep(*request.id(), std::move(reply), now_, request.answer_within);
-    } else {
-        deliveries_.add(*request.id(), std::move(reply));
-    }
+    pass_on(*request.id(), std::move(reply), request.answer_within);
 }
 
-void link::pass_on(replication::news confirmed) {
-    for (auto& [id, reply] : confirmed.replies)
-        deliveries_.add(id, std::move(reply));
-    for (auto& each : confirmed.notices)
-        deliveries_.add(std::move(each));
+void link::pass_on(seam::request_id id, seam::reply reply,
+                   std::chrono::milliseconds answer_within) {
+    if (settings_->replicas == 0 || !replication::concerns(reply))
+        return deliveries_.add(id, std::move(reply));
+    if (auto* const by = servers_.find(reply.clock))
+        return by->replicas->keep(id, std::move(reply), now_, answer_within);
+    deliveries_.add(id, failed(another_server(*settings_)));
 }
+
+// --- messages ----------------------------------------------------------------------------------
 
 void link::tell(seam::notice what) {
-    if (connections_.replicas && std::holds_alternative<seam::claim_granted>(what)) {
-        connections_.replicas->keep(std::move(what), now_);
-    } else {
-        deliveries_.add(std::move(what));
+    auto* const granted = std::get_if<seam::claim_granted>(&what);
+    if (settings_->replicas > 0 && granted != nullptr) {
+        if (auto* const by = servers_.find(granted->clock))
+            return by->replicas->keep(std::move(what), now_);
+        granted
+            ->clock = {};  // of nobody whom we could ask for a confirmation: the claim is asked for
     }
-}
-
-// The calling thread writes by itself when little is under way: it saves the driver's awakening.
-void link::write_or_leave(std::size_t before) {
-    auto& commands = connections_.commands;
-    if (!commands.is_ready()) return poller_.wake();
-    if (driven_ && before >= gather_from) return;
-    commands.flush(now_);
-    if (!commands.is_ready()) poller_.wake();
-}
-
-// --- driving -----------------------------------------------------------------------------------
-
-void link::drive(base::instant until) {
-    if (abandoned_) return;
-    guard held{mutex_};
-    driven_ = true;
-    drive(held, until);
-    connections_.commands.flush(now_);  // what was left while the sink was told
-    poller_.wake_by(next_due());
-    driven_ = false;
-}
-
-void link::drive(guard& held, base::instant until) {
-    for (bool looked = false;; looked = true) {
-        poller_.forget_wakes();
-        now_ = base::boot_clock::now();
-        tend();
-        if (deliver(held)) {
-            interrupted_ = false;  // whoever called while the sink was told: this is the return
-            return;
-        }
-        if (interrupted_.exchange(false) || (looked && now_ >= until) || shut_) return;
-        poller_.wake_by(std::min(until, next_due()));
-        bool const more = connections_.has_more();
-        if (more) poller_.wake();
-        held.unlock();
-        auto const events = poller_.wait();
-        if (more) give_way();
-        held.lock();
-        now_ = base::boot_clock::now();
-        connections_.take(events, now_);
-    }
-}
-
-// A mutex is not fair: a thread that has been woken for it comes too late when the driver takes it back
-// at once, again and again.
-void link::give_way() const noexcept {
-    constexpr int most = 1000;
-    for (int i = 0; senders_ > 0 && i < most; ++i)
-        std::this_thread::yield();
-}
-
-void link::tend() {
-    if (shut_) return;
-    if (now_ >= watch_again_at_) watch_again();
-    connections_.tend(now_);
-}
-
-base::instant link::next_due() const noexcept {
-    return std::min(connections_.next_due(), watch_again_at_);
+    deliveries_.add(std::move(what));
 }
 
 void link::watch_again() {
@@ -205,80 +211,12 @@ void link::watch_again() {
         advance(launch(layout_->begin(seam::watch{key}), std::nullopt));
 }
 
-bool link::deliver(guard& held) {
-    if (deliveries_.empty()) return false;
-    auto ready = std::exchange(deliveries_, {});
-    held.unlock();
-    ready.hand_over(sink_, log_);
-    held.lock();
-    return ready.concern_sink();
-}
-
-void link::interrupt() noexcept {
-    if (abandoned_) return;
-    interrupted_ = true;
-    poller_.wake();
-}
-
-void link::shut() noexcept {
-    if (abandoned_) return;
-    guard const held{mutex_};
-    if (std::exchange(shut_, true)) return;
-    base::error const why{errc::closed, "the store is shut"};
-    connections_.cut(why, now_);
-    deliveries_ = {};
-}
-
-// A thread of the parent may have been at work at the moment of the fork: then nothing is touched.
-void link::abandon() noexcept {
-    abandoned_ = true;
-    guard const held{mutex_, std::try_to_lock};
-    if (held) connections_.abandon();
-}
-
-// --- what the connections tell -----------------------------------------------------------------
-
-// A connection that is open may break with the first command: only an answer tells that it works.
-void link::on_carried_out() {
-    if (std::exchange(down_, false))
-        say(log_level::info, "the server " + settings_->shown() + " is reached again");
-}
-
-bool link::warn(log_limit& kind, std::string words) {
-    auto line = kind.admit(std::move(words), now_);
-    if (line) say(log_level::warning, *std::move(line));
-    return line.has_value();
-}
-
-void link::on_push(answer const&) { throw garbled{"an answer came that nobody asked for"}; }
-
-void link::on_break(base::error const& why) {
-    if (!shut_ && !down_) down_ = warn(about_connection_, why.text);
-}
-
-void link::on_message(std::string_view message) {
-    auto what = layout_->read(message);
-    if (!what.warning.empty()) say(log_level::warning, std::move(what.warning));
-    if (what.notice) tell(std::move(*what.notice));
-}
-
-void link::on_subscribed() {
-    if (std::exchange(heard_before_, true)) missed_ = true;
-    if (!watched_.empty()) watch_again();
-    say_restored();
-}
-
-// What waits was queued, or goes on waiting, since before anybody listened. Said once for all that were
-// deaf together: whoever hears it asks for everything that waits.
-void link::say_restored() {
-    if (!missed_ || deaf_ > 0 || !connections_.messages->is_heard()) return;
-    missed_ = false;
-    deliveries_.add(seam::session_changed{seam::session_changed::state::restored,
-                                          "messages of the server arrive again"});
-}
-
-void link::on_unsubscribed(base::error const& why) {
-    if (!shut_) warn(about_messages_, "no messages arrive: " + why.text);
+// The calling thread writes by itself when little is under way: it saves the driver's awakening.
+void link::write_or_leave(node* to, std::size_t before) {
+    if (to == nullptr || !to->commands.is_ready()) return poller_.wake();
+    if (driven_ && before >= gather_from) return;
+    servers_.flush(now_);
+    if (!to->commands.is_ready()) poller_.wake();
 }
 
 }  // namespace holdfast::stores::redis

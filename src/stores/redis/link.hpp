@@ -1,4 +1,4 @@
-// One client's way to one server: requests out, replies and notices back.
+// One client's way to the servers of a store: requests out, replies and notices back.
 #pragma once
 
 #include <atomic>
@@ -9,19 +9,21 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "net/poller.hpp"
-#include "stores/redis/connections.hpp"
 #include "stores/redis/deliveries.hpp"
 #include "stores/redis/layout.hpp"
 #include "stores/redis/log_limit.hpp"
 #include "stores/redis/pending_request.hpp"
+#include "stores/redis/servers.hpp"
+#include "stores/redis/subscription.hpp"
 
 namespace holdfast::stores::redis {
 
-/// Thread-safety: `send` and `interrupt` from any thread at once; the rest by one thread at a time.
+/// Thread-safety: `send`, `lane_of` and `interrupt` from any thread at once; the rest by one thread at a time.
 /// Nothing is called back while a lock is held.
-class link final : connection::watcher, subscription::listener, pending_request::owner {
+class link final : servers::owner, subscription::listener, pending_request::owner {
 public:
     link(settings wanted, seam::identity const& self, seam::event_sink& sink, log_function log);
     ~link();
@@ -29,8 +31,10 @@ public:
     [[nodiscard]] seam::capabilities abilities() const {
         auto out = layout_->abilities();
         out.prompt = true;
+        out.lanes = slots_ != nullptr;
         return out;
     }
+    [[nodiscard]] seam::lane_id lane_of(std::string_view name) const noexcept;
     [[nodiscard]] std::optional<seam::reply> send(seam::request_id id, seam::request what);
     void drive(base::instant until);
     void interrupt() noexcept;
@@ -41,30 +45,56 @@ public:
 private:
     using guard = std::unique_lock<std::mutex>;
 
-    // connection::watcher
-    void on_open() override {}
-    void on_push(answer const& what) override;
-    void on_break(base::error const& why) override;
+    /// What has to be known of a request besides its commands.
+    struct traits {
+        explicit traits(seam::request const& of);
+
+        bool is_renewal{false};
+        std::chrono::milliseconds answer_within{0};  ///< of a renewal
+        bool listens{false};                         ///< relies on messages
+        std::optional<seam::cell_key> key{};         ///< that it watches, or no longer does
+        bool watches{false};
+    };
+    /// One that came before it was known where the servers are.
+    struct early_request {
+        seam::request_id id{};
+        seam::request what;
+        base::instant give_up{};
+    };
+
+    // servers::owner
+    void on_known() override;
+    void on_unknown(base::error const& why) override;
+    void on_another() override;
+    void on_break(node& to, base::error const& why) override;
+    void on_confirmed(replication::news what) override;
     // pending_request::owner
-    void on_answered(pending_request& request, bool carried_out) override;
+    void send(question what) override { servers_.send(std::move(what), now_); }
+    void on_answered(pending_request& request, seam::clock_id by) override;
     // subscription::listener
     void on_message(std::string_view message) override;
     void on_subscribed() override;
     void on_unsubscribed(base::error const& why) override;
 
+    [[nodiscard]] bool keep_early(seam::request_id id, seam::request& what);
+    [[nodiscard]] std::optional<seam::reply> begin(seam::request_id id, traits const& about,
+                                                   std::unique_ptr<exchange> work);
+    void expire_early();
     pending_request& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
     void listen(pending_request& request);
     void advance(pending_request& request);
-    void write_or_leave(std::size_t before);
+    void write_or_leave(node* to, std::size_t before);
     void complete(pending_request& request);
-    void on_carried_out();
+    void pass_on(seam::request_id id, seam::reply reply, std::chrono::milliseconds answer_within);
+    void on_carried_out(seam::clock_id by);
     void say_restored();
     void tell(seam::notice what);
-    void pass_on(replication::news confirmed);
     void tend();
+    void tend_messages();
     void watch_again();
     [[nodiscard]] base::instant next_due() const noexcept;
     void drive(guard& held, base::instant until);
+    void take(std::span<net::poller::event const> events);
     void give_way() const noexcept;
     bool deliver(guard& held);
     void say(log_level level, std::string words) { deliveries_.add(level, std::move(words)); }
@@ -73,26 +103,31 @@ private:
     std::shared_ptr<settings const> settings_;
     seam::event_sink& sink_;
     log_function log_;
+    std::shared_ptr<slot_map> slots_;  ///< of a cluster
     std::unique_ptr<layout> layout_;
     net::poller poller_;
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> abandoned_{false};
+    std::atomic<bool> known_;      ///< where the servers are
     std::atomic<int> senders_{0};  ///< want the lock
 
     std::mutex mutex_;  ///< guards what follows
     bool shut_{false};
     bool driven_{false};        ///< somebody is in `drive`, who writes what others leave
-    bool down_{false};          ///< said in the log, and no answer came since
+    bool down_{false};          ///< some server is, as the log says
     bool heard_before_{false};  ///< messages have arrived once
     bool missed_{false};        ///< messages may have been missed by those who wait for them
     std::size_t deaf_{0};       ///< how many deaf requests are under way
     base::instant now_{};
-    connections connections_;
+    servers servers_;
+    std::optional<subscription> messages_;  ///< none for a layout without them
+    base::instant led_at_{};                ///< when they were last led to a server
+    std::vector<early_request> early_;
     boost::intrusive::list<pending_request> pending_;
     std::set<seam::cell_key> watched_;
     base::instant watch_again_at_{base::never};
     deliveries deliveries_;
-    log_limit about_connection_;
+    log_limit about_servers_;
     log_limit about_messages_;
 };
 

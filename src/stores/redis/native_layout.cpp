@@ -36,18 +36,21 @@ queueing way_of(seam::claim const& claim) noexcept {
 
 }  // namespace
 
-native_layout::native_layout(std::string prefix, seam::identity const& self, claim_secrets secrets)
+native_layout::native_layout(std::string prefix, seam::identity const& self, claim_secrets secrets,
+                             std::shared_ptr<slot_map const> slots)
     : keys_{std::move(prefix)},
       client_{base::hex(static_cast<std::uint64_t>(self.id))},
       label_{self.label},
       id_{self.id},
-      secrets_{secrets} {
+      secrets_{secrets},
+      slots_{std::move(slots)} {
     append_netstring(host_and_pid_, self.host);
     append_netstring(host_and_pid_, std::to_string(self.pid));
 }
 
-std::unique_ptr<layout> make_native_layout(settings const& wanted, seam::identity const& self) {
-    return std::make_unique<native_layout>(wanted.prefix, self);
+std::unique_ptr<layout> make_native_layout(settings const& wanted, seam::identity const& self,
+                                           std::shared_ptr<slot_map const> slots) {
+    return std::make_unique<native_layout>(wanted.prefix, self, claim_secrets{}, std::move(slots));
 }
 
 std::unique_ptr<exchange> native_layout::begin(seam::request what) const {
@@ -61,9 +64,10 @@ command native_layout::call(script const& what, std::string_view name, bool cond
 command native_layout::call_on(script const& what, std::string_view record,
                                std::string_view name) const {
     command out{what, common_keys + group_size};
-    out << keys_.mark();
+    if (slots_) out.to.slot = redis::slot_of(keys_.tag_in(record));
+    keys_.append_mark(out, out.to.slot);
     append_group(out, record);
-    out << keys_.waited();
+    keys_.append_waited(out, out.to.slot);
     out.append_with_clock(keys_.prefix());
     out << name;
     return out;
@@ -98,8 +102,10 @@ void native_layout::append_claim(command& to, seam::claim const& wanted, bool qu
     to << std::string_view{secret.data(), secret.size()};
 }
 
-std::unique_ptr<exchange> native_layout::apply(seam::hello) const {
-    return ask(command{"TIME"}, read_server_time);
+std::unique_ptr<exchange> native_layout::apply(seam::hello what) const {
+    command out{"TIME"};
+    out.to.lane = what.lane;
+    return ask(std::move(out), read_server_time);
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {

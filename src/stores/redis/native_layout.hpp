@@ -27,14 +27,22 @@ struct unfinished_listing {
 
 class native_layout final : public layout {
 public:
-    native_layout(std::string prefix, seam::identity const& self, claim_secrets secrets = {});
+    /// `slots` are those of a cluster, else nullptr.
+    native_layout(std::string prefix, seam::identity const& self, claim_secrets secrets = {},
+                  std::shared_ptr<slot_map const> slots = nullptr);
 
     [[nodiscard]] seam::capabilities abilities() const override { return {}; }
     [[nodiscard]] std::unique_ptr<exchange> begin(seam::request what) const override;
     [[nodiscard]] std::string channel() const override { return keys_.channel(client_); }
     [[nodiscard]] heard read(std::string_view message) const override;
 
+    [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept override {
+        return key_space::slot_of_name(name);
+    }
+
     [[nodiscard]] key_space const& keys() const noexcept { return keys_; }
+    /// The slots of a cluster, else nullptr.
+    [[nodiscard]] slot_map const* slots() const noexcept { return slots_.get(); }
 
     /// A call for one name, up to and including the name.
     [[nodiscard]] command call(script const& what, std::string_view name, bool condition) const;
@@ -71,6 +79,7 @@ private:
     std::string host_and_pid_;  ///< as they stand in an info
     seam::client_id id_;
     claim_secrets secrets_;
+    std::shared_ptr<slot_map const> slots_;
     mutable std::atomic<std::uint64_t> unproven_{0};  ///< grants that were told without a proof
 
     mutable std::mutex listing_mutex_;  ///< guards what follows

@@ -63,7 +63,7 @@ seam::listed read_name(answer_reader& in, seam::store_time now) {
     return out;
 }
 
-/// Finds the records first, by two cursors at once or in the index of those that are waited for; then
+/// Finds the records first, by two cursors at once on each server or in the indexes of those that are waited for; then
 /// asks for those of one page. The next page uses what this one has found: names that begin meanwhile may
 /// be missed. A record whose key holds a hash has a name that only the record knows, so such records are
 /// asked for each time.
@@ -72,31 +72,33 @@ public:
     listing(native_layout const& in, seam::inspect what) : in_{in}, what_{std::move(what)} {
         if (what_.exact) {
             for (bool const condition : {false, true})
-                outbox.push_back(in_.call(scripts::inspect, what_.prefix, condition));
+                inspect(in_.call(scripts::inspect, what_.prefix, condition));
         } else if (auto found = in_.take_records(what_)) {
             records_ = std::move(*found);
             ask_for_page();
-        } else if (what_.waited_for) {
-            command out{scripts::waited, 1};
-            out << in_.keys().waited();
-            outbox.push_back(std::move(out));
-            scans_.push_back(in_index);
+        } else if (!what_.waited_for) {
+            search(action::find_names, in_.keys().pattern(what_.prefix, false));
+            search(action::find_conditions, in_.keys().pattern(what_.prefix, true));
+        } else if (in_.slots() != nullptr) {
+            search(action::find_indexes, in_.keys().waited_pattern());
         } else {
-            for (std::size_t space = 0; space < patterns_.size(); ++space) {
-                patterns_[space] = in_.keys().pattern(what_.prefix, space == 1);
-                scan(space, "0");
-            }
+            command out{scripts::waited, 1};
+            in_.keys().append_waited(out, std::nullopt);
+            read_index(std::move(out));
         }
+    }
+
+    [[nodiscard]] bool spans_servers() const noexcept override {
+        return in_.slots() != nullptr && !what_.exact;
     }
 
     void on_answer(std::size_t which, answer const& what) override {
         answer_reader in{what};
-        if (which >= scans_.size()) {
-            on_inspected(in);
-        } else if (scans_[which] == in_index) {
-            on_indexed(in);
-        } else {
-            on_scanned(scans_[which], in);
+        auto const how = steps_[which];
+        switch (how.doing) {
+        case action::inspect: return on_inspected(in);
+        case action::read_index: return on_indexed(in);
+        default: return on_scanned(how, in);
         }
     }
 
@@ -125,33 +127,70 @@ public:
     }
 
 private:
-    static constexpr std::size_t in_index = 2;  ///< in the place of a space that is scanned
+    /// What a command does: three that search, and two that ask about what was found.
+    enum class action { find_names, find_conditions, find_indexes, read_index, inspect };
+    struct search_step {
+        action doing{};
+        seam::lane_id lane{};
+    };
 
-    void scan(std::size_t space, std::string_view cursor) {
-        command out{"SCAN"};
-        out << cursor << "MATCH" << patterns_[space] << "COUNT" << keys_per_scan;
+    void put(search_step how, command out) {
         outbox.push_back(std::move(out));
-        scans_.push_back(space);
-        ++scanning_;
+        steps_.push_back(how);
+    }
+    void inspect(command out) { put({.doing = action::inspect}, std::move(out)); }
+    void read_index(command out) {
+        put({.doing = action::read_index}, std::move(out));
+        ++searching_;
     }
 
-    void on_scanned(std::size_t space, answer_reader& in) {
+    // Each master of a cluster has some of the names.
+    void search(action space, std::string pattern) {
+        patterns_[static_cast<std::size_t>(space)] = std::move(pattern);
+        for (auto const lane : in_.slots() != nullptr ? in_.slots()->lanes()
+                                                      : std::vector<seam::lane_id>{seam::lane_id{}})
+            scan({space, lane}, "0");
+    }
+
+    void scan(search_step how, std::string_view cursor) {
+        command out{"SCAN"};
+        out.to.lane = how.lane;
+        out << cursor << "MATCH" << patterns_[static_cast<std::size_t>(how.doing)] << "COUNT"
+            << keys_per_scan;
+        put(how, std::move(out));
+        ++searching_;
+    }
+
+    void on_scanned(search_step how, answer_reader& in) {
         in.array(2);
         std::string const cursor{in.text()};
-        for (auto left = in.array(); left > 0; --left)
-            records_.emplace(in.text());
-        --scanning_;
-        if (cursor != "0") return scan(space, cursor);
-        if (scanning_ == 0) ask_for_page();
+        for (auto left = in.array(); left > 0; --left) {
+            auto const key = in.text();
+            if (how.doing != action::find_indexes) {
+                records_.emplace(key);
+            } else if (indexes_.emplace(key).second) {
+                command out{scripts::waited, 1};
+                auto const tag = key.substr(key.rfind('{') + 1);
+                out.to.slot = slot_of(tag.substr(0, tag.size() - 1));
+                out << key;
+                read_index(std::move(out));
+            }
+        }
+        if (cursor != "0") scan(how, cursor);
+        end_search();
     }
 
     void on_indexed(answer_reader& in) {
         auto const head = read_head(in);
         if (head.word != "waited") unknown_word(head.word);
-        now_ = head.now;
+        if (now_ == seam::store_time{}) now_ = head.now;
         for (auto left = in.array(); left > 0; --left)
             records_.emplace(in.text());
-        ask_for_page();
+        end_search();
+    }
+
+    void end_search() {
+        if (--searching_ == 0) ask_for_page();
     }
 
     void ask_for_page() {
@@ -179,10 +218,10 @@ private:
             hidden.push_back(record);
         }
         for (auto const record : hidden)
-            outbox.push_back(in_.call_on(scripts::inspect, record, {}));
-        // A page without names still has to tell the time.
+            inspect(in_.call_on(scripts::inspect, record, {}));
+        // A page without names still has to tell the time. Empty braces would be none to a cluster.
         if (hidden.empty() && now_ == seam::store_time{})
-            outbox.push_back(in_.call(scripts::inspect, what_.prefix, false));
+            inspect(in_.call(scripts::inspect, what_.prefix.empty() ? "-" : what_.prefix, false));
     }
 
     void on_inspected(answer_reader& in) {
@@ -199,9 +238,10 @@ private:
 
     native_layout const& in_;
     seam::inspect what_;
-    std::array<std::string, 2> patterns_;  ///< of the names, and of the conditions
-    std::vector<std::size_t> scans_;       ///< where each of the first commands searches
-    std::size_t scanning_{0};
+    std::array<std::string, 3> patterns_;  ///< by the spaces that are searched
+    std::vector<search_step> steps_;       ///< of the commands, in order
+    std::size_t searching_{0};             ///< commands that may bring more records
+    std::set<std::string> indexes_;        ///< of slots, in a cluster
     std::set<std::string> records_;
     std::vector<seam::listed> found_;
     std::size_t names_{0};

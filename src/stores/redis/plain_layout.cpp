@@ -39,50 +39,62 @@ claim_info read_holder(std::string_view value, bool ours, std::int64_t time_left
 /// Finds keys, asks for each, and leaves out what is not ours: other strings are no locks.
 class plain_listing final : public several {
 public:
-    explicit plain_listing(seam::inspect what) : what_{std::move(what)} {
-        if (what_.waited_for) {
-            ask_for(what_.prefix);  // nobody waits here; a page without names still tells the time
-        } else if (what_.exact) {
+    /// `slots` are those of a cluster, each of whose masters has some of the names.
+    plain_listing(seam::inspect what, slot_map const* slots)
+        : what_{std::move(what)}, slots_{slots} {
+        // Nobody waits here; a page without names still tells the time.
+        if (what_.exact || what_.waited_for) {
             ask_for(what_.prefix);
-        } else {
-            scan("0");
+            return;
         }
+        for (auto const lane :
+             slots_ != nullptr ? slots_->lanes() : std::vector<seam::lane_id>{seam::lane_id{}})
+            scan(lane, "0");
+    }
+
+    [[nodiscard]] bool spans_servers() const noexcept override {
+        return slots_ != nullptr && !what_.exact;
     }
 
     void on_answer(std::size_t which, answer const& what) override {
         answer_reader in{what};
-        if (which < scans_) {
-            on_scanned(in);
+        if (which < scans_.size()) {
+            on_scanned(scans_[which], in);
         } else {
-            on_inspected(which - scans_, in);
+            on_inspected(which - scans_.size(), in);
         }
     }
 
     seam::reply finish() override { return {now_, std::move(page_)}; }
 
 private:
-    void scan(std::string_view cursor) {
+    void scan(seam::lane_id lane, std::string_view cursor) {
         command out{"SCAN"};
+        out.to.lane = lane;
         out << cursor << "MATCH" << escaped(what_.prefix) + "*"
             << "COUNT" << keys_per_scan << "TYPE"
             << "string";
         outbox.push_back(std::move(out));
-        ++scans_;
+        scans_.push_back(lane);
+        ++scanning_;
     }
 
     void ask_for(std::string name) {
         command out{scripts::plain_inspect, 1};
+        if (slots_ != nullptr) out.to.slot = slot_of(name);
         out << name;
         outbox.push_back(std::move(out));
         names_.push_back(std::move(name));
     }
 
-    void on_scanned(answer_reader& in) {
+    void on_scanned(seam::lane_id lane, answer_reader& in) {
         in.array(2);
         std::string const cursor{in.text()};
         for (auto left = in.array(); left > 0; --left)
             keys_.emplace(in.text());
-        if (cursor != "0") return scan(cursor);
+        --scanning_;
+        if (cursor != "0") return scan(lane, cursor);
+        if (scanning_ > 0) return;
         for (auto const& key : keys_)
             ask_for(key);
         if (keys_.empty()) ask_for(what_.prefix);  // a page without names still tells the time
@@ -104,7 +116,9 @@ private:
     }
 
     seam::inspect what_;
-    std::size_t scans_{0};
+    slot_map const* slots_;
+    std::vector<seam::lane_id> scans_;  ///< where each of the first commands searches
+    std::size_t scanning_{0};
     std::set<std::string> keys_;
     std::vector<std::string> names_;  ///< asked for, in order
     seam::page page_;
@@ -112,33 +126,44 @@ private:
 
 class plain_layout final : public layout {
 public:
-    explicit plain_layout(std::string prefix)
-        : prefix_{std::move(prefix)}, mark_{prefix_ + "mark"} {}
+    plain_layout(std::string prefix, std::shared_ptr<slot_map const> slots)
+        : keys_{std::move(prefix)}, mark_{keys_.prefix() + "mark"}, slots_{std::move(slots)} {}
 
     [[nodiscard]] seam::capabilities abilities() const override { return {.line = false}; }
+
+    [[nodiscard]] slot_number slot_of(std::string_view name) const noexcept override {
+        return redis::slot_of(name);
+    }
 
     [[nodiscard]] std::unique_ptr<exchange> begin(seam::request what) const override {
         return std::visit([this](auto& verb) { return apply(std::move(verb)); }, what);
     }
 
 private:
-    [[nodiscard]] std::unique_ptr<exchange> apply(seam::hello) const {
-        return ask(command{"TIME"}, read_server_time);
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::hello what) const {
+        command out{"TIME"};
+        out.to.lane = what.lane;
+        return ask(std::move(out), read_server_time);
     }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::submit what) const;
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::settle what) const;
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::renew what) const;
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::inspect what) const {
-        return std::make_unique<plain_listing>(std::move(what));
+        return std::make_unique<plain_listing>(std::move(what), slots_.get());
     }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::evict what) const;
     // Nobody tells us of changes; the engine polls.
+    [[nodiscard]] std::unique_ptr<exchange> tell_time(seam::cell_key const& of) const {
+        command out{"TIME"};
+        out.to = route_to(of.name);
+        return ask(std::move(out), read_server_time);
+    }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::watch what) const {
         if (what.key.kind == lock_kind::election) return no("elections");
-        return apply(seam::hello{});
+        return tell_time(what.key);
     }
-    [[nodiscard]] std::unique_ptr<exchange> apply(seam::unwatch) const {
-        return apply(seam::hello{});
+    [[nodiscard]] std::unique_ptr<exchange> apply(seam::unwatch what) const {
+        return tell_time(what.key);
     }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::convert) const { return no("conversion"); }
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::adjust) const { return no("semaphores"); }
@@ -155,11 +180,22 @@ private:
     }
     [[nodiscard]] std::unique_ptr<exchange> fault_of(seam::claim_spec const& spec) const;
     [[nodiscard]] std::string tombstone(seam::claim const& of) const {
-        return prefix_ + "bar:{" + of.name() + "}:" + seam::to_string(of.id);
+        return keys_.prefix() + "bar:{" + of.name() + "}:" + seam::to_string(of.id);
+    }
+    [[nodiscard]] route route_to(std::string_view name) const noexcept {
+        return slots_ ? route{.slot = slot_of(name)} : route{};
+    }
+    /// The beginning of a call for one name: the script and the key that is the name.
+    [[nodiscard]] command call(script const& what, unsigned keys, std::string_view name) const {
+        command out{what, keys};
+        out.to = route_to(name);
+        out << name;
+        return out;
     }
 
-    std::string prefix_;
+    key_space keys_;
     std::string mark_;
+    std::shared_ptr<slot_map const> slots_;  ///< of a cluster
 };
 
 std::unique_ptr<exchange> plain_layout::fault_of(seam::claim_spec const& spec) const {
@@ -181,9 +217,10 @@ std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
     auto const& wanted = what.subject;
     if (auto fault = fault_of(*wanted.spec)) return fault;
     constexpr unsigned keys = 3;
-    command out{scripts::plain_acquire, keys};
-    out << wanted.name() << mark_ << tombstone(wanted) << seam::to_string(wanted.id)
-        << wanted.spec->lease.count() << what.not_after.time_since_epoch().count();
+    auto out = call(scripts::plain_acquire, keys, wanted.name());
+    keys_.append_mark(out, out.to.slot);
+    out << tombstone(wanted) << seam::to_string(wanted.id) << wanted.spec->lease.count()
+        << what.not_after.time_since_epoch().count();
     out.only_for = what.clock;
     return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
@@ -196,8 +233,8 @@ std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
 std::unique_ptr<exchange> plain_layout::apply(seam::settle what) const {
     auto const& ended = what.subject;
     if (auto fault = fault_of(*ended.spec)) return fault;
-    command out{scripts::plain_release, 2};
-    out << ended.name() << tombstone(ended) << seam::to_string(ended.id) << what.keep_for.count()
+    auto out = call(scripts::plain_release, 2, ended.name());
+    out << tombstone(ended) << seam::to_string(ended.id) << what.keep_for.count()
         << std::max<std::int64_t>(0, what.tombstone_until.time_since_epoch().count());
     out.only_for = what.clock;
     return ask(std::move(out), read_settled);
@@ -210,27 +247,27 @@ std::unique_ptr<exchange> plain_layout::apply(seam::renew what) const {
     auto const count = what.items.size();
     return std::make_unique<renew_exchange>(
         count, std::move(groups),
-        [items = std::move(what.items)](renew_exchange::group const& place) {
+        [this, items = std::move(what.items)](renew_exchange::group const& place) {
             auto const& item = items[place.front()];
-            command out{scripts::plain_renew, 1};
-            out << item.subject.name() << seam::claim_words{item.subject.id} << item.lease.count();
+            auto out = call(scripts::plain_renew, 1, item.subject.name());
+            out << seam::claim_words{item.subject.id} << item.lease.count();
             return out;
         });
 }
 
 std::unique_ptr<exchange> plain_layout::apply(seam::evict what) const {
     auto out = std::make_unique<evict_exchange>();
-    command one{scripts::plain_evict, 1};
-    one << what.name << (what.only ? seam::to_string(*what.only) : std::string{})
-        << (what.force ? 1 : 0);
+    auto one = call(scripts::plain_evict, 1, what.name);
+    one << (what.only ? seam::to_string(*what.only) : std::string{}) << (what.force ? 1 : 0);
     out->outbox.push_back(std::move(one));
     return out;
 }
 
 }  // namespace
 
-std::unique_ptr<layout> make_plain_layout(settings const& wanted, seam::identity const&) {
-    return std::make_unique<plain_layout>(wanted.prefix);
+std::unique_ptr<layout> make_plain_layout(settings const& wanted, seam::identity const&,
+                                          std::shared_ptr<slot_map const> slots) {
+    return std::make_unique<plain_layout>(wanted.prefix, std::move(slots));
 }
 
 }  // namespace holdfast::stores::redis

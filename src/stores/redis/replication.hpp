@@ -30,10 +30,10 @@ public:
         [[nodiscard]] bool empty() const noexcept { return replies.empty() && notices.empty(); }
     };
 
-    /// `release` is called with what may be told now.
-    replication(std::shared_ptr<settings const> to, std::string name, std::string key,
-                std::function<void(news)> release, net::poller& events, net::poller::tag about,
-                std::uint64_t seed);
+    /// `release` is called with what may be told now, `key` for where to write.
+    replication(std::shared_ptr<settings const> to, std::string name,
+                std::function<std::string()> key, std::function<void(news)> release,
+                net::poller& events, net::poller::tag about, std::uint64_t seed);
 
     /// Whether a reply tells of something that must not be lost.
     [[nodiscard]] static bool concerns(seam::reply const& what);
@@ -52,21 +52,25 @@ public:
     void leave_idle_line(base::error const& why, base::instant now) {
         if (!under_way_ && line_.is_ready()) line_.cut(why, now);
     }
+    /// For good: nothing that waits is confirmed any more.
+    void end(base::error const& why, base::instant now);
     [[nodiscard]] connection& line() noexcept { return line_; }
     [[nodiscard]] connection const& line() const noexcept { return line_; }
 
 private:
-    void on_answer(std::size_t which, answer const& what) override;
+    void on_answer(std::size_t which, answer const& what, seam::clock_id clock) override;
     void on_failure(std::size_t which, base::error const& why) override;
     void on_open() override {}
     void on_push(answer const& what) override;
     void on_break(base::error const& why) override;
+    bool takes_over(question& what, std::string_view words) override;
 
     void ask();
+    void leave_others(seam::clock_id clock);
     void finish(std::optional<base::error> why);
 
     std::shared_ptr<settings const> to_;
-    std::string key_;
+    std::function<std::string()> key_;
     std::function<void(news)> release_;
     base::instant now_{};
     news waiting_;  ///< for the next round

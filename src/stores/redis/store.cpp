@@ -1,4 +1,4 @@
-// redis: a store for many machines, in one Redis or Valkey server.
+// redis: a store for many machines, in Redis or Valkey: one server, one of several that sentinels watch, or a cluster.
 #include <memory>
 #include <new>
 #include <utility>
@@ -16,6 +16,9 @@ public:
         : link_{settings::parse(context.url), context.self, context.sink, std::move(context.log)} {}
 
     seam::capabilities abilities() const override { return link_.abilities(); }
+    seam::lane_id lane_of(std::string_view name) const noexcept override {
+        return link_.lane_of(name);
+    }
 
     std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override try {
         return link_.send(id, std::move(what));

@@ -20,6 +20,12 @@ subscription::subscription(std::shared_ptr<settings const> to, std::string name,
                                                                   *this,         events,
                                                                   about,         seed} {}
 
+void subscription::lead_to(std::shared_ptr<settings const> to, base::instant now) {
+    line_.cut({errc::store_unavailable, "another server is to tell"}, now);
+    to_ = to;
+    line_.lead_to(std::move(to));
+}
+
 void subscription::tend(base::instant now) {
     now_ = now;
     line_.tend(now);

@@ -31,7 +31,14 @@ public:
     subscription(std::shared_ptr<settings const> to, std::string name, std::string channel,
                  listener& of, net::poller& events, net::poller::tag about, std::uint64_t seed);
 
-    void start() noexcept { line_.keep(); }
+    void start() noexcept {
+        started_ = true;
+        line_.keep();
+    }
+    [[nodiscard]] bool is_started() const noexcept { return started_; }
+
+    /// From now on this server is to tell. Not from inside of what it calls.
+    void lead_to(std::shared_ptr<settings const> to, base::instant now);
 
     /// Another connection to the server turned out to be dead. This one may be too, and shows within
     /// `answer_within` that it is not, or is made again.
@@ -56,6 +63,7 @@ private:
     std::shared_ptr<settings const> to_;
     std::string channel_;
     listener& listener_;
+    bool started_{false};
     bool heard_{false};  ///< the server has confirmed the subscription
     base::instant now_{};
     base::instant answer_by_{base::never};  ///< to the subscription, or to a ping

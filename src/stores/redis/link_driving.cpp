@@ -1,0 +1,209 @@
+// The part of a link that waits, and hears what its servers tell.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "stores/redis/fault.hpp"
+#include "stores/redis/link.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+// A server that was chosen to tell, and does not take the subscription, is left for another one.
+constexpr std::chrono::seconds messages_patience{1};
+
+}  // namespace
+
+void link::drive(base::instant until) {
+    if (abandoned_) return;
+    guard held{mutex_};
+    driven_ = true;
+    drive(held, until);
+    servers_.flush(now_);  // what was left while the sink was told
+    poller_.wake_by(next_due());
+    driven_ = false;
+}
+
+void link::drive(guard& held, base::instant until) {
+    for (bool looked = false;; looked = true) {
+        poller_.forget_wakes();
+        now_ = base::boot_clock::now();
+        tend();
+        if (deliver(held)) {
+            interrupted_ = false;  // whoever called while the sink was told: this is the return
+            return;
+        }
+        if (interrupted_.exchange(false) || (looked && now_ >= until) || shut_) return;
+        poller_.wake_by(std::min(until, next_due()));
+        bool const more = servers_.has_more() || (messages_ && messages_->line().has_more());
+        if (more) poller_.wake();
+        held.unlock();
+        auto const events = poller_.wait();
+        if (more) give_way();
+        held.lock();
+        now_ = base::boot_clock::now();
+        take(events);
+    }
+}
+
+// Reads from those that are ready, or had more than could be read in one turn.
+void link::take(std::span<net::poller::event const> events) {
+    bool const more_messages = messages_ && messages_->line().has_more();
+    if (servers_.has_more()) servers_.take_rest(now_);
+    for (auto const& each : events) {
+        if (each.about != servers::own_tag) {
+            servers_.take(each.about, now_);
+        } else if (messages_ && !more_messages) {
+            messages_->on_ready(now_);
+        }
+    }
+    if (more_messages) messages_->on_ready(now_);
+}
+
+// A mutex is not fair: a thread that has been woken for it comes too late when the driver takes it back
+// at once, again and again.
+void link::give_way() const noexcept {
+    constexpr int most = 1000;
+    for (int i = 0; senders_ > 0 && i < most; ++i)
+        std::this_thread::yield();
+}
+
+void link::tend() {
+    if (shut_) return;
+    if (now_ >= watch_again_at_) watch_again();
+    servers_.tend(now_);
+    if (!early_.empty()) expire_early();
+    if (messages_ && messages_->is_started()) tend_messages();
+}
+
+// Any server tells what any other has published: it is heard where it is heard.
+void link::tend_messages() {
+    if (settings_->kind != deployment::one_server && known_) {
+        auto const& target = messages_->line().target();
+        bool const gone = !servers_.has(target);
+        if (gone || (!messages_->is_heard() && now_ >= led_at_ + messages_patience)) {
+            led_at_ = now_;
+            auto next = servers_.any(target);
+            if (next != nullptr && (gone || next->shown() != target.shown()))
+                messages_->lead_to(std::move(next), now_);
+        }
+    }
+    messages_->tend(now_);
+    messages_->flush(now_);
+}
+
+base::instant link::next_due() const noexcept {
+    auto due = std::min(servers_.next_due(), watch_again_at_);
+    if (!early_.empty()) due = std::min(due, early_.front().give_up);
+    if (!messages_ || !messages_->is_started()) return due;
+    if (settings_->kind != deployment::one_server && !messages_->is_heard())
+        due = std::min(due, base::after(led_at_, messages_patience));
+    return std::min(due, messages_->next_due());
+}
+
+bool link::deliver(guard& held) {
+    if (deliveries_.empty()) return false;
+    auto ready = std::exchange(deliveries_, {});
+    held.unlock();
+    ready.hand_over(sink_, log_);
+    held.lock();
+    return ready.concern_sink();
+}
+
+void link::interrupt() noexcept {
+    if (abandoned_) return;
+    interrupted_ = true;
+    poller_.wake();
+}
+
+void link::shut() noexcept {
+    if (abandoned_) return;
+    guard const held{mutex_};
+    if (std::exchange(shut_, true)) return;
+    base::error const why{errc::closed, "the store is shut"};
+    servers_.cut(why, now_);
+    if (messages_) messages_->line().cut(why, now_);
+    deliveries_ = {};
+}
+
+// A thread of the parent may have been at work at the moment of the fork: then nothing is touched.
+void link::abandon() noexcept {
+    abandoned_ = true;
+    guard const held{mutex_, std::try_to_lock};
+    if (!held) return;
+    servers_.abandon();
+    if (messages_) messages_->line().abandon();
+}
+
+// --- what the servers tell -----------------------------------------------------------------------
+
+// A connection that is open may break with the first command: only an answer tells that it works.
+void link::on_carried_out(seam::clock_id by) {
+    if (!down_) return;
+    auto* const server = servers_.find(by);
+    if (server == nullptr) return;
+    if (std::exchange(server->down, false))
+        say(log_level::info, "the server " + server->target().shown() + " is reached again");
+    down_ = servers_.are_down();
+}
+
+bool link::warn(log_limit& kind, std::string words) {
+    auto line = kind.admit(std::move(words), now_);
+    if (line) say(log_level::warning, *std::move(line));
+    return line.has_value();
+}
+
+void link::on_break(node& to, base::error const& why) {
+    if (shut_ || to.down) return;
+    to.down = warn(to.trouble, why.text);
+    down_ = down_ || to.down;
+}
+
+// Whoever waits is told why, as when a connection cannot be made.
+void link::on_unknown(base::error const& why) {
+    for (auto const& each : std::exchange(early_, {}))
+        deliveries_.add(each.id, {{}, seam::failure{why}});
+    if (!shut_) warn(about_servers_, why.text);
+}
+
+// What the one before knew, and this one does not, is lost; what was watched there is watched here.
+void link::on_another() {
+    deliveries_.add(seam::session_changed{seam::session_changed::state::restored,
+                                          "another server has come to answer"});
+    if (!watched_.empty()) watch_again();
+}
+
+void link::on_confirmed(replication::news what) {
+    for (auto& [id, reply] : what.replies)
+        deliveries_.add(id, std::move(reply));
+    for (auto& each : what.notices)
+        deliveries_.add(std::move(each));
+}
+
+void link::on_message(std::string_view message) {
+    auto what = layout_->read(message);
+    if (!what.warning.empty()) say(log_level::warning, std::move(what.warning));
+    if (what.notice) tell(std::move(*what.notice));
+}
+
+void link::on_subscribed() {
+    if (std::exchange(heard_before_, true)) missed_ = true;
+    if (!watched_.empty()) watch_again();
+    say_restored();
+}
+
+// What waits was queued, or goes on waiting, since before anybody listened. Said once for all that were
+// deaf together: whoever hears it asks for everything that waits.
+void link::say_restored() {
+    if (!missed_ || deaf_ > 0 || !messages_->is_heard()) return;
+    missed_ = false;
+    deliveries_.add(seam::session_changed{seam::session_changed::state::restored,
+                                          "messages of the server arrive again"});
+}
+
+void link::on_unsubscribed(base::error const& why) {
+    if (!shut_) warn(about_messages_, "no messages arrive: " + why.text);
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,258 @@
+// A cluster whose nodes die, take over from each other, come and go, and whose slots move.
+#include <algorithm>
+#include <set>
+
+#include "redis/fenced_load.hpp"
+#include "redis/fixture.hpp"
+#include "support/counts.hpp"
+#include "support/redis_cluster.hpp"
+
+namespace holdfast::redis_faults {
+namespace {
+
+using support::redis_cluster;
+
+// From the fault on: a second until it is noticed, the election, and more to spare, on a busy machine.
+constexpr auto recovery = 20s;
+
+// Names whose slots are 15495, 3300 and 7365: one for each of the three masters.
+std::vector<std::string> const names{"a", "b", "c"};
+constexpr unsigned slot_of_b = 3300;
+constexpr unsigned slot_of_c = 7365;
+
+enum class fault { asked_for, forced, taken_over, killed, stopped };
+
+std::string name_of(testing::TestParamInfo<fault> const& which) {
+    switch (which.param) {
+    case fault::asked_for: return "asked_for";
+    case fault::forced: return "forced";
+    case fault::taken_over: return "taken_over";
+    case fault::killed: return "killed";
+    case fault::stopped: return "stopped";
+    }
+    return {};
+}
+
+class cluster_switch : public testing::TestWithParam<fault> {
+protected:
+    void strike() {
+        auto& old = nodes_.master_of(slot_of_b);
+        auto& heir = nodes_.replica_of(old);
+        std::vector<std::string> wanted{"CLUSTER", "FAILOVER"};
+        switch (GetParam()) {
+        case fault::asked_for: break;
+        case fault::forced: wanted.push_back("FORCE"); break;
+        case fault::taken_over: wanted.push_back("TAKEOVER"); break;
+        case fault::killed: old.kill(); return nodes_.await_other_than(old, slot_of_b);
+        case fault::stopped: old.stop(); return nodes_.await_other_than(old, slot_of_b);
+        }
+        ASSERT_EQ(heir.ask(wanted), "OK");
+        nodes_.await_other_than(old, slot_of_b);
+    }
+    void repair() {
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            auto& each = nodes_.node(i);
+            each.is_alive() ? each.resume() : each.start();
+        }
+        nodes_.await_in_step();
+    }
+
+    redis_cluster nodes_;
+};
+
+TEST_P(cluster_switch, under_load_is_survived_and_fenced) {
+    fenced_load load{nodes_.url(), names};
+    ASSERT_TRUE(load.goes_on(recovery));
+    strike();
+    EXPECT_TRUE(load.goes_on(recovery));
+    repair();
+    EXPECT_TRUE(load.goes_on(recovery));
+    load.end();
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        EXPECT_TRUE(eventually([&] { return connections_of_ours(nodes_.node(i)) == 0; }));
+}
+
+TEST_P(cluster_switch, loses_no_hold_that_a_replica_has_confirmed) {
+    client mine{nodes_.url() + "?replicas=1"};
+    std::vector<lease> held;
+    for (int i = 0; i < 50; ++i)
+        held.push_back(mutex{mine, "n" + std::to_string(i), {.lease = 60s}}.acquire());
+    strike();
+    repair();  // a master without a replica has nobody to confirm anything
+    for (auto& each : held)
+        EXPECT_TRUE(eventually([&] { return each.renew() == lease_state::held; }))
+            << each.name() << ": " << each.loss_reason();
+    EXPECT_EQ(mine.metrics()["losses"], 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(faults, cluster_switch,
+                         testing::Values(fault::asked_for, fault::forced, fault::taken_over,
+                                         fault::killed, fault::stopped),
+                         name_of);
+
+class cluster_test : public testing::Test {
+protected:
+    redis_cluster nodes_;
+};
+
+TEST_F(cluster_test, names_of_all_masters_are_listed_once_each_with_who_waits) {
+    client mine{nodes_.url()};
+    client other{nodes_.url()};
+    std::vector<lease> held;
+    std::set<std::string> wanted;
+    for (int i = 0; i < 30; ++i) {
+        held.push_back(mutex{mine, "n" + std::to_string(i)}.acquire());
+        wanted.insert(held.back().name());
+    }
+    std::vector<std::future<bool>> waiting;
+    for (auto const& each : wanted)
+        waiting.push_back(std::async(std::launch::async, [&other, each] {
+            return mutex{other, each}.try_acquire_for(60s).has_value();
+        }));
+    EXPECT_TRUE(eventually([&] {
+        std::multiset<std::string> seen;
+        for (auto const& each : mine.locks("n"))
+            if (each.holders.size() == 1 && each.waiters.size() == 1) seen.insert(each.name);
+        return std::multiset<std::string>{wanted.begin(), wanted.end()} == seen;
+    }));
+    held.clear();
+    for (auto& each : waiting)
+        EXPECT_TRUE(each.get());
+    for (auto* const each : nodes_.masters())
+        EXPECT_EQ(each->ask({"KEYS", "holdfast:mark"}), "") << "a mark that is no slot's";
+}
+
+TEST_F(cluster_test, a_slot_that_moves_or_is_left_half_way_is_waited_for) {
+    fenced_load load{nodes_.url(), names};
+    ASSERT_TRUE(load.goes_on(recovery));
+    auto& from = nodes_.master_of(slot_of_b);
+    auto& to = nodes_.master_of(slot_of_c);
+    for (int i = 0; i < 2; ++i) {
+        nodes_.move_slot(slot_of_b, from, to);
+        EXPECT_TRUE(load.goes_on(recovery));
+        nodes_.move_slot(slot_of_b, to, from);
+        EXPECT_TRUE(load.goes_on(recovery));
+    }
+    nodes_.begin_move(slot_of_b, from, to);
+    (void)throughout(5s, [] { return true; });
+    nodes_.end_move(slot_of_b, from, to);
+    EXPECT_TRUE(load.goes_on(recovery));
+    load.end();
+    EXPECT_EQ(load.losses(), 0U);
+    EXPECT_EQ(load.refused(), 0);
+}
+
+TEST_F(cluster_test, a_node_that_comes_and_goes_is_followed) {
+    fenced_load load{nodes_.url(), names};
+    ASSERT_TRUE(load.goes_on(recovery));
+    auto& home = nodes_.master_of(slot_of_b);
+    auto& fresh = nodes_.add_node();
+    nodes_.move_slot(slot_of_b, home, fresh);
+    EXPECT_TRUE(load.goes_on(recovery));
+    nodes_.move_slot(slot_of_b, fresh, home);
+    auto const id = redis_cluster::id_of(fresh);
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (auto& each = nodes_.node(i); &each != &fresh) each.ask({"CLUSTER", "FORGET", id});
+    fresh.kill();
+    EXPECT_TRUE(load.goes_on(recovery));
+    load.end();
+    EXPECT_EQ(load.losses(), 0U);
+    EXPECT_EQ(load.refused(), 0);
+}
+
+// To nodes that tell and servers alike; and what a replica has confirmed is handed over.
+TEST(cluster_tls, carries_everything) {
+    redis_cluster servers{{.tls = true}};
+    auto const url = servers.url() + "?replicas=1&ca=" + servers.authority();
+    client mine{url};
+    client other{url};
+    auto held = mutex{mine, "b", {.lease = 60s}}.acquire();
+    auto next = std::async(std::launch::async, [&] {
+        return mutex{other, "b"}.try_acquire_for(60s).has_value();
+    });
+    EXPECT_TRUE(eventually([&] {
+        auto const seen = mine.locks("b");
+        return !seen.empty() && seen.front().waiters.size() == 1;
+    }));
+    auto& old = servers.master_of(slot_of_b);
+    ASSERT_EQ(servers.replica_of(old).ask({"CLUSTER", "FAILOVER"}), "OK");
+    servers.await_other_than(old, slot_of_b);
+    EXPECT_TRUE(eventually([&] { return held.renew() == lease_state::held; }))
+        << held.loss_reason();
+    EXPECT_EQ(held.release(), release_outcome::released);
+    EXPECT_TRUE(next.get());
+}
+
+// Grants are pushed by one node and judged by its clock, while the client knows those of all others.
+TEST(cluster_clocks, no_hold_is_believed_past_its_lease) {
+    constexpr auto lease_time = 3s;
+    constexpr unsigned waiters = 4;
+    redis_cluster nodes{{.clocks_ahead = {0s, 5s, -5s, 5s, -5s, 0s}}};
+    client home{nodes.url()};
+    std::vector<lease> first;
+    for (auto const& name : names)
+        first.push_back(mutex{home, name, {.lease = 60s}}.acquire());
+    std::vector<std::future<void>> all;
+    for (unsigned i = 0; i < waiters; ++i)
+        all.push_back(std::async(std::launch::async, [&, i] {
+            client mine{nodes.url()};
+            all_at_once(static_cast<unsigned>(names.size()), [&](unsigned which) {
+                mutex wanted{mine, names[which], {.lease = lease_time, .renew = false}};
+                auto got = wanted.try_acquire_for(60s);
+                ASSERT_TRUE(got);
+                EXPECT_LE(got->remaining(), lease_time);
+                stopwatch const since;
+                if (i % 2 == 0) {
+                    EXPECT_TRUE(eventually([&] { return !got->held(); }, 10s));
+                    EXPECT_LE(since.elapsed(), lease_time);
+                }
+                got->release();
+            });
+        }));
+    ASSERT_TRUE(eventually([&] {
+        auto const seen = home.locks();
+        return seen.size() == names.size() && std::ranges::all_of(seen, [&](auto const& each) {
+                   return each.waiters.size() == waiters;
+               });
+    }));
+    for (auto& each : first)
+        EXPECT_EQ(each.release(), release_outcome::released);
+    for (auto& one : all)
+        EXPECT_NO_THROW(one.get());
+}
+
+TEST(cluster_health, one_sick_node_puts_no_hold_of_another_in_doubt) {
+    auto const count = support::large_count(100'000U);
+    redis_cluster nodes{{.node_timeout = 10min}};
+    client mine{nodes.url()};
+    constexpr unsigned threads = 8;
+    std::vector<std::vector<lease>> held(threads);
+    all_at_once(threads, [&](unsigned i) {
+        for (auto n = i; n < count; n += threads)
+            held[i].push_back(mutex{mine, "n" + std::to_string(n), {.lease = 30s}}.acquire());
+    });
+    auto& sick = nodes.master_of(slot_of_b);
+    sick.stop();
+    auto const doubted = [&] {
+        std::vector<std::string> out;
+        for (auto const& some : held)
+            for (auto const& each : some)
+                if (each.state() != lease_state::held) out.push_back(each.name());
+        return out;
+    };
+    // A renewal comes after a third of the lease, and its doubt a sixth later.
+    EXPECT_TRUE(eventually([&] { return !doubted().empty(); }));
+    (void)throughout(3s, [] { return true; });
+    auto const names_in_doubt = doubted();
+    sick.resume();
+    EXPECT_LT(names_in_doubt.size(), count * 2 / 3);
+    for (auto const& name : names_in_doubt) {
+        auto const slot = std::stoul(nodes.node(0).ask({"CLUSTER", "KEYSLOT", name}));
+        EXPECT_EQ(&nodes.master_of(static_cast<unsigned>(slot)), &sick) << name;
+    }
+    EXPECT_TRUE(eventually([&] { return doubted().empty(); }));
+    EXPECT_EQ(mine.metrics()["losses"], 0U);
+}
+
+}  // namespace
+}  // namespace holdfast::redis_faults
