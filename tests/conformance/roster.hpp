@@ -45,6 +45,7 @@ inline std::vector<roster_line> const roster{
     {"retry.hpp", {"retry_test"}},
     {"semaphore.hpp", {{"semaphore_test", {ability::semaphores}}}},
     {"shared_mutex.hpp", {{"shared_mutex_test", {ability::shared_holds}}}},
+    {"version.hpp", {}},
 };
 
 }  // namespace holdfast::conformance
