@@ -144,7 +144,7 @@ class Refusals(sandbox.Sandbox):
         self.assertIn("+@read +@write +@scripting", self.words_of_refusal("mute"))
         admin.execute_command("ACL", "SETUSER", "able", "on", ">" + self.PASSWORD, "+@all", "~*", "&*")
         admin.execute_command("REPLICAOF", "127.0.0.1", "1")
-        self.assertIn("is a read-only replica; name the primary", self.words_of_refusal("able"))
+        self.assertIn("is a replica; name the primary", self.words_of_refusal("able"))
 
     def test_a_mistyped_command_tells_no_password(self):
         secret = self.PASSWORD
