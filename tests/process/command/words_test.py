@@ -13,6 +13,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
 
 
+SCHEMES = {"file:", "redis://", "rediss://", "redis+unix:", "redis+sentinel://", "redis+cluster://"}
+
+
 class Words(sandbox.Sandbox):
     def help(self, *words):
         status, stdout, _ = self.run_to_end(*words, "--help")
@@ -82,7 +85,7 @@ class Words(sandbox.Sandbox):
         configuration = self.folder / ".config/holdfast/config.toml"
         configuration.parent.mkdir(parents=True)
         configuration.write_text('[stores]\nprod = "file:/a"\n', encoding="utf-8")
-        stores = {"file:", "redis://", "rediss://", "redis+unix:", "prod"}
+        stores = SCHEMES | {"prod"}
         for complete in (self.complete_in_zsh, self.complete_in_fish):
             with self.subTest(shell=complete.__name__):
                 self.assertEqual(complete(""), set(self.commands()))
@@ -104,9 +107,8 @@ class Words(sandbox.Sandbox):
         for command in self.commands():
             with self.subTest(command=command):
                 self.assertEqual(self.complete(command, "--"), self.options(command))
-        schemes = {"file:", "redis://", "rediss://", "redis+unix:"}
-        self.assertEqual(self.complete("--store", ""), schemes)
-        self.assertEqual(self.complete("bench", "--store", ""), schemes | {"memory:"})
+        self.assertEqual(self.complete("--store", ""), SCHEMES)
+        self.assertEqual(self.complete("bench", "--store", ""), SCHEMES | {"memory:"})
         configuration = self.folder / ".config/holdfast/config.toml"
         configuration.parent.mkdir(parents=True)
         configuration.write_text('default = "b"\n[stores]\nprod = "file:/a"\n b="file:/b"\n', encoding="utf-8")
