@@ -11,8 +11,6 @@ import sandbox
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
-
-
 SCHEMES = {"file:", "redis://", "rediss://", "redis+unix:", "redis+sentinel://", "redis+cluster://"}
 
 
@@ -112,7 +110,7 @@ class Words(sandbox.Sandbox):
         configuration = self.folder / ".config/holdfast/config.toml"
         configuration.parent.mkdir(parents=True)
         configuration.write_text('default = "b"\n[stores]\nprod = "file:/a"\n b="file:/b"\n', encoding="utf-8")
-        self.assertEqual(self.complete("run", "--store", ""), schemes | {"prod", "b"})
+        self.assertEqual(self.complete("run", "--store", ""), SCHEMES | {"prod", "b"})
         self.assertEqual(self.complete("--store", "p"), {"prod"})
         self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
         self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
