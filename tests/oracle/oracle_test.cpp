@@ -10,8 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include "compare/memory_driver.hpp"
 #include "oracle/comparison.hpp"
 #include "oracle/oracle_client.hpp"
+#include "stores/compare/store.hpp"
 #include "stores/lease/rules.hpp"
 #include "stores/memory/memory_ledger.hpp"
 #include "support/counts.hpp"
@@ -31,9 +33,30 @@ using std::chrono::milliseconds;
 /// A store under test.
 struct row {
     std::string name;
-    seam::store_module const* (*module)();
-    bool tells_at_once;  ///< all that a request leads to is told by it, and nothing else is told
+    oracle_client::maker make;
+    bool tells_at_once{
+        false};  ///< all that a request leads to is told by it, and nothing else is told
+    /// Claims live with a session, not with leases of their own; and a request is judged at some moment
+    /// before its reply. Nothing ends by time in such a run, and times are not compared.
+    bool sessions{false};
 };
+
+template <seam::store_module const* (*Module)()>
+std::unique_ptr<seam::store> make_by(seam::store_context context) {
+    return Module()->make(std::move(context));
+}
+
+// The family of stores that compare, over the reference of its drivers.
+template <bool Clock>
+std::unique_ptr<seam::store> make_comparing(seam::store_context context) {
+    using driver_tests::server_make;
+    static driver_tests::memory_server server{
+        Clock ? server_make::with_clock : server_make::without_clock, base::entropy()};
+    return stores::compare::make_store(
+        std::move(context), [](stores::compare::driver_events& events) {
+            return std::make_unique<driver_tests::memory_driver>(server, events);
+        });
+}
 
 std::uint64_t seed_of_run() {
     auto const* const given = std::getenv("HOLDFAST_SEED");
@@ -52,7 +75,7 @@ protected:
         auto const url =
             server_ != nullptr ? server_->url() : "file:" + (place_.path() / "locks.db").string();
         for (int i = 0; i < clients; ++i)
-            all_.push_back(std::make_unique<oracle_client>(*GetParam().module(), url));
+            all_.push_back(std::make_unique<oracle_client>(GetParam().make, url));
         // Messages are heard from the first watch on; what is told before is nobody's.
         for (auto& each : all_) {
             each->send(seam::watch{{lock_kind::lock, "nobody's", seam::holders_part}});
@@ -75,7 +98,9 @@ protected:
         // Now and then a name is asked for as another kind.
         out.name = one_in(12) ? "x" : pick<std::string>({"a", "b"}) + to_string(out.kind);
         out.order = one_in(2) ? ordering::fair : ordering::barging;
-        out.lease = pick<milliseconds>({3ms, 20ms, 60'000ms, 60'000ms, 60'000ms});
+        out.lease = GetParam().sessions
+                        ? pick<milliseconds>({3'600'000ms, 5'400'000ms})
+                        : pick<milliseconds>({3ms, 20ms, 60'000ms, 60'000ms, 60'000ms});
         if (out.kind == lock_kind::semaphore || out.kind == lock_kind::condition) {
             out.mode = claim_mode::permits;
             out.order = out.kind == lock_kind::condition ? ordering::fair : out.order;
@@ -126,10 +151,11 @@ protected:
         case 7:
         case 8:
         case 9:
-            return seam::settle{.subject = claim,
-                                .keep_for = one_in(8) ? pick<milliseconds>({1ms, 10ms}) : 0ms,
-                                .tombstone_until = one_in(6) ? seen_ + 20ms : seam::store_time{},
-                                .consume = claim.spec->mode == claim_mode::permits && one_in(4)};
+            return seam::settle{
+                .subject = claim,
+                .keep_for = one_in(8) ? draw_span() : 0ms,
+                .tombstone_until = one_in(6) ? seen_ + tombstone_span() : seam::store_time{},
+                .consume = claim.spec->mode == claim_mode::permits && one_in(4)};
         case 10:
         case 11: return seam::renew{.items = {{claim, pick<milliseconds>({3ms, 60'000ms})}}};
         case 12: return draw_change(claim);
@@ -150,6 +176,12 @@ protected:
         }
         }
     }
+
+    milliseconds draw_span() {
+        return GetParam().sessions ? 3'600'000ms : pick<milliseconds>({1ms, 10ms});
+    }
+
+    static milliseconds tombstone_span() { return GetParam().sessions ? 3'600'000ms : 20ms; }
 
     static seam::request inspect_of(seam::claim const& claim) {
         // As above.
@@ -182,7 +214,7 @@ protected:
     seam::request draw_swap(seam::claim const& claim) {
         seam::swap out{.key = draw_cell(), .value = std::to_string(random_.below(100))};
         out.expected = one_in(4) ? nobodys_version : versions_[out.key].first;
-        out.ttl = one_in(4) ? 5ms : 60'000ms;
+        out.ttl = GetParam().sessions ? 3'600'000ms : one_in(4) ? 5ms : 60'000ms;
         out.operation = {all_[0]->self()->id, (1ULL << 40) + (one_in(10) ? 1 : ++last_claim_)};
         out.remove = one_in(6);
         out.quiet = one_in(5);
@@ -231,7 +263,9 @@ protected:
         std::vector<stores::lease::directed_notice> told;
         stores::lease::rules rules{ledger_, reply.now, all_[who]->self(), told};
         auto const expected = rules.handle(for_rules(request));
-        ASSERT_EQ(describe(reply.body, names_), describe(expected, rules_names_)) << what;
+        bool const timed = !GetParam().sessions;
+        ASSERT_EQ(describe(reply.body, names_, timed), describe(expected, rules_names_, timed))
+            << what;
         learn_version(request, reply.body, expected);
         if (GetParam().tells_at_once) compare_notices(told, what);
     }
@@ -318,10 +352,14 @@ TEST_P(oracle, agrees_with_the_rules) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, oracle,
-                         testing::Values(row{"file", &holdfast_store_file_v1, false},
-                                         row{"redis", &holdfast_store_redis_v1, true}),
-                         [](auto const& which) { return which.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    stores, oracle,
+    testing::Values(
+        row{.name = "file", .make = make_by<&holdfast_store_file_v1>},
+        row{.name = "redis", .make = make_by<&holdfast_store_redis_v1>, .tells_at_once = true},
+        row{.name = "compare_with_clock", .make = make_comparing<true>, .sessions = true},
+        row{.name = "compare_without_clock", .make = make_comparing<false>, .sessions = true}),
+    [](auto const& which) { return which.param.name; });
 
 }  // namespace
 }  // namespace holdfast::oracle

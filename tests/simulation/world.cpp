@@ -10,7 +10,9 @@ world::world(std::uint64_t seed, profile its_plan, variant its_variant, bool tra
       plan{its_plan},
       random{seed},
       store{*this, broken},
-      traced_{traced} {}
+      traced_{traced} {
+    if (plan.compares()) store.begin_documents();
+}
 
 world::~world() = default;
 

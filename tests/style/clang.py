@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 from includes import _INCLUDE, resolve
 from tree import Finding
@@ -48,8 +49,14 @@ def options(tree):
             "-Isrc/cli", "-Itests", "-DHOLDFAST_BUILDING"]
 
 
-def _compile(compiler, tree, path):
-    run = subprocess.run([compiler, *options(tree), path], cwd=tree.root, capture_output=True, text=True, check=False)
+def make_messages(tree, folder):
+    """The headers that the build makes of .proto files."""
+    for path in sorted(tree.root.glob("src/**/*.proto")):
+        subprocess.run(["protoc", f"--proto_path={path.parent}", f"--cpp_out={folder}", str(path)], check=True)
+
+
+def _compile(compiler, tree, path, made):
+    run = subprocess.run([compiler, *options(tree), "-isystem", made, path], cwd=tree.root, capture_output=True, text=True, check=False)
     if run.returncode == 0:
         return None
     first = next((match for match in _MESSAGE.finditer(run.stderr)), None)
@@ -64,7 +71,8 @@ def check(tree):
     if compiler is None:
         yield Finding("tools/setup", 1, RULE, "clang is not installed")
         return
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        for found in pool.map(lambda path: _compile(compiler, tree, path), sources(tree)):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool, tempfile.TemporaryDirectory() as made:
+        make_messages(tree, made)
+        for found in pool.map(lambda path: _compile(compiler, tree, path, made), sources(tree)):
             if found is not None:
                 yield found
