@@ -1,4 +1,3 @@
-#include <condition_variable>
 #include <utility>
 
 #include <holdfast/election.hpp>
@@ -8,6 +7,7 @@
 #include "api/refusals.hpp"
 #include "api/synchronizers.hpp"
 #include "base/error.hpp"
+#include "base/mutex.hpp"
 #include "core/leadership.hpp"
 #include "core/task_context.hpp"
 
@@ -48,7 +48,7 @@ std::shared_ptr<core::wait_queue> election_handle::queue(std::string_view value)
 
 lease election_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
     auto term = std::make_shared<single_hold>(client, std::move(grant));
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     last_ = term;
     return detail::access::make_lease(std::move(term));
 }
@@ -62,7 +62,7 @@ void election_handle::require_support(std::chrono::nanoseconds most) {
 }
 
 std::shared_ptr<hold> election_handle::last_term() const {
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     return last_.lock();
 }
 
@@ -76,11 +76,14 @@ public:
           news_{std::make_shared<news>()},
           call_{std::make_unique<core::task_call>(
               [this](core::task_context& on) {
-                  return core::observe_leader(on, key_.name,
-                                              [this](auto const& each) { post(each); });
+                  return core::observe_leader(
+                      on, key_.name, [news = news_](auto const& each) { tell(*news, each); });
               },
               *this)} {
-        news_->hear = std::move(hear);
+        {
+            base::lock_guard const guard{news_->mutex};
+            news_->hear = std::move(hear);
+        }
         client_->loop().begin(*call_);
     }
     ~election_watch() {
@@ -90,10 +93,12 @@ public:
         }
         client_->loop().stop(*call_);  // within this call, since it only waits
         client_->loop().unwatch(key_);
-        std::unique_lock held{news_->mutex};
-        news_->hear = nullptr;
-        if (news_->on != std::this_thread::get_id())
-            news_->idle.wait(held, [this] { return !news_->running; });
+        auto& told = *news_;
+        base::unique_lock held{told.mutex};
+        told.hear = nullptr;
+        if (told.on == std::this_thread::get_id()) return;
+        while (told.running)
+            told.idle.wait(held);
     }
     election_watch(election_watch const&) = delete;
     election_watch& operator=(election_watch const&) = delete;
@@ -103,20 +108,15 @@ public:
 private:
     /// Outlives the watch where a call of the observer is under way.
     struct news {
-        std::mutex mutex{};
-        std::condition_variable idle{};
-        election::observer hear{};
-        bool running{false};
-        std::thread::id on{};
+        base::mutex mutex{};
+        base::condition_variable idle{};
+        election::observer hear HOLDFAST_GUARDED_BY(mutex){};
+        bool running HOLDFAST_GUARDED_BY(mutex){false};
+        std::thread::id on HOLDFAST_GUARDED_BY(mutex){};
     };
 
-    // Under the loop's lock: hands on.
-    void post(std::optional<leader_info> const& leader) {
-        client_->loop().post([news = news_, leader] { tell(*news, leader); });
-    }
-
     static void tell(news& to, std::optional<leader_info> const& leader) {
-        std::unique_lock held{to.mutex};
+        base::unique_lock held{to.mutex};
         if (!to.hear) return;
         auto const hear = to.hear;
         to.running = true;

@@ -31,13 +31,16 @@ int rank(lease_state state) {
 
 /// Counts the releases of all parts down to the last, whose thread reports.
 struct group_release {
-    std::mutex mutex{};
-    std::size_t left{0};
-    release_outcome outcome{release_outcome::released};
-    std::function<void(release_outcome)> then{};
+    group_release(std::size_t parts, std::function<void(release_outcome)> report)
+        : left{parts}, then{std::move(report)} {}
+
+    base::mutex mutex{};
+    std::size_t left HOLDFAST_GUARDED_BY(mutex);
+    release_outcome outcome HOLDFAST_GUARDED_BY(mutex){release_outcome::released};
+    std::function<void(release_outcome)> const then;
 
     void one_ended(release_outcome how) {
-        std::unique_lock held{mutex};
+        base::unique_lock held{mutex};
         outcome = worse(outcome, how);
         bool const last = --left == 0;
         auto const all = outcome;
@@ -62,21 +65,22 @@ std::optional<std::uint64_t> group_hold::token(std::string_view name) const {
 
 std::stop_token group_hold::lost() {
     client().require_usable();
+    std::stop_source fresh;
     {
-        std::lock_guard const guard{mutex_};
+        base::lock_guard const guard{mutex_};
         if (lost_.stop_possible()) return lost_.get_token();
-        lost_ = std::stop_source{};
+        lost_ = fresh;
     }
     // Made without the lock: of a part that is lost already the callback runs at once.
     std::vector<std::unique_ptr<callback>> watches;
     for (auto const& each : parts_)
         watches.push_back(
-            std::make_unique<callback>(each->lost(), [all = lost_, let_go = let_go_]() mutable {
+            std::make_unique<callback>(each->lost(), [all = fresh, let_go = let_go_]() mutable {
                 if (!let_go->load(std::memory_order_acquire)) all.request_stop();
             }));
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     watches_ = std::move(watches);
-    return lost_.get_token();
+    return fresh.get_token();
 }
 
 std::string group_hold::loss_reason() const {
@@ -111,11 +115,9 @@ release_outcome group_hold::release() {
 void group_hold::start_release(std::shared_ptr<hold> self,
                                std::function<void(release_outcome)> then) {
     let_go_->store(true, std::memory_order_release);
-    auto const all = std::make_shared<group_release>();
-    all->left = parts_.size();
-    all->then = [self = std::move(self), then = std::move(then)](release_outcome how) {
-        then(how);
-    };
+    auto const all = std::make_shared<group_release>(
+        parts_.size(),
+        [self = std::move(self), then = std::move(then)](release_outcome how) { then(how); });
     for (auto const& each : parts_)
         each->start_release(each, [all](release_outcome how) { all->one_ended(how); });
 }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <holdfast/lease.hpp>
 
 #include "api/session.hpp"
+#include "base/mutex.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -113,10 +113,10 @@ private:
     using callback = std::stop_callback<std::function<void()>>;
 
     std::vector<std::shared_ptr<hold>> const parts_;
-    std::mutex mutex_;
-    std::stop_source lost_{std::nostopstate};
+    base::mutex mutex_;
+    std::stop_source lost_ HOLDFAST_GUARDED_BY(mutex_){std::nostopstate};
     std::shared_ptr<std::atomic<bool>> const let_go_{std::make_shared<std::atomic<bool>>(false)};
-    std::vector<std::unique_ptr<callback>> watches_;
+    std::vector<std::unique_ptr<callback>> watches_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace detail

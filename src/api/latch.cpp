@@ -1,4 +1,3 @@
-#include <mutex>
 #include <utility>
 
 #include <holdfast/latch.hpp>
@@ -25,7 +24,7 @@ latch_handle::~latch_handle() {
 }
 
 void latch_handle::set_count(std::uint32_t count) {
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     if (terms_->count)
         terms_ = std::make_shared<core::latch_terms const>(core::latch_terms{name, count});
 }

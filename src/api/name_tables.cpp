@@ -63,7 +63,7 @@ bool is_dead(std::weak_ptr<holder_table> const& holders) { return holders.expire
 // With no object that uses it, nothing changes it any more.
 bool is_dead(std::shared_ptr<permit_table> const& table) {
     if (table.use_count() > 1) return false;
-    std::lock_guard const guard{table->mutex};
+    base::lock_guard const guard{table->mutex};
     return table->held.empty();
 }
 

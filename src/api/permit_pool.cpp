@@ -63,15 +63,16 @@ void permit_pool::keep(std::shared_ptr<core::hold_state> grant, std::uint32_t n)
     auto const announce = [holder_table = std::weak_ptr{holders_}] {
         auto const holders = holder_table.lock();
         if (holders == nullptr) return;
-        std::unique_lock held{holders->mutex};
-        auto all = holders->lost;
-        held.unlock();
+        auto all = [&] {
+            base::lock_guard const guard{holders->mutex};
+            return holders->lost;
+        }();
         all.request_stop();
     };
     // Made before the lock is taken: of a hold that is lost already it calls at once.
     using callback = std::stop_callback<std::function<void()>>;
     auto on_loss = std::make_unique<callback>(grant->lost(), announce);
-    std::lock_guard const guard{holders_->mutex};
+    base::lock_guard const guard{holders_->mutex};
     holders_->held.push_back({std::move(grant), n, std::move(on_loss)});
 }
 
@@ -81,7 +82,7 @@ void permit_pool::release(std::uint32_t n) {
     std::shared_ptr<core::hold_state> shrunk;
     std::uint32_t left = 0;
     {
-        std::lock_guard const guard{holders_->mutex};
+        base::lock_guard const guard{holders_->mutex};
         auto& held = holders_->held;
         auto const all =
             std::accumulate(held.begin(), held.end(), std::uint64_t{0},
@@ -119,7 +120,7 @@ void permit_pool::shrink(std::shared_ptr<core::hold_state> const& grant, std::ui
 
 std::stop_token permit_pool::lost() {
     client_->require_usable();
-    std::lock_guard const guard{holders_->mutex};
+    base::lock_guard const guard{holders_->mutex};
     return holders_->lost.get_token();
 }
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "api/lock_handle.hpp"
 #include "api/session.hpp"
+#include "base/mutex.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -29,9 +29,9 @@ struct permit_table {
         std::uint32_t permits;
         std::unique_ptr<std::stop_callback<std::function<void()>>> on_loss;
     };
-    std::mutex mutex{};
-    std::list<batch> held{};
-    std::stop_source lost{};
+    base::mutex mutex{};
+    std::list<batch> held HOLDFAST_GUARDED_BY(mutex){};
+    std::stop_source lost HOLDFAST_GUARDED_BY(mutex){};
 };
 
 /// Thread-safety: all members may be called from any thread at once.

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <holdfast/options.hpp>
 
 #include "api/session.hpp"
+#include "base/mutex.hpp"
 #include "core/barrier.hpp"
 #include "core/latch.hpp"
 
@@ -30,7 +30,7 @@ public:
     latch_handle& operator=(latch_handle const&) = delete;
 
     [[nodiscard]] core::latch_terms_ptr terms() const {
-        std::lock_guard const guard{mutex_};
+        base::lock_guard const guard{mutex_};
         return terms_;
     }
     /// After a reset, unless the count was left to others.
@@ -40,8 +40,8 @@ public:
     std::string const name;
 
 private:
-    mutable std::mutex mutex_;
-    core::latch_terms_ptr terms_;  ///< guarded by mutex_
+    mutable base::mutex mutex_;
+    core::latch_terms_ptr terms_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 class barrier_handle {
@@ -86,8 +86,8 @@ public:
 
 private:
     lock_options const options_;
-    mutable std::mutex mutex_;
-    std::weak_ptr<hold> last_;
+    mutable base::mutex mutex_;
+    std::weak_ptr<hold> last_ HOLDFAST_GUARDED_BY(mutex_);
     std::atomic<bool> supported_{false};  ///< as far as is known
 };
 

@@ -252,7 +252,7 @@ void acquire_calls::complete(acquire_call& call, verdict outcome, base::error er
     call.error = std::move(error);
     if (outcome == verdict::busy || outcome == verdict::stopped) ++shared_.counters.busy;
     if (outcome == verdict::failed) ++shared_.counters.failures;
-    shared_.completed(*call.to);
+    shared_.completed(call.to);
 }
 
 }  // namespace holdfast::core

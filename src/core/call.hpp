@@ -10,6 +10,7 @@
 #include <holdfast/lease.hpp>
 
 #include "base/error.hpp"
+#include "core/completion.hpp"
 #include "core/hold_state.hpp"
 #include "core/terms.hpp"
 #include "core/timer_queue.hpp"
@@ -29,26 +30,13 @@ enum class verdict {
     stopped,  ///< the caller withdrew
 };
 
-/// Learns, under the engine's lock, that its call has been completed. Must not call the engine.
-class completion {
-public:
-    virtual void completed() noexcept = 0;
-    /// The hold is on offer to this call: its thread should come and take it.
-    virtual void nudged() noexcept {}
-    /// The store has the claim of this call in its line.
-    virtual void queued() noexcept {}
-
-protected:
-    ~completion() = default;
-};
-
 /// One acquire. Lives with the caller until it is completed.
 struct acquire_call : timed, boost::intrusive::list_base_hook<> {
-    acquire_call(std::shared_ptr<wait_queue> where, completion& whom)
-        : timed{kind::acquire}, in{std::move(where)}, to{&whom} {}
+    acquire_call(std::shared_ptr<wait_queue> where, recipient whom)
+        : timed{kind::acquire}, in{std::move(where)}, to{whom} {}
 
     std::shared_ptr<wait_queue> in;
-    completion* to;
+    recipient to;
     bool wait{true};           ///< false: one attempt
     bool takes_offers{false};  ///< a thread that can be nudged, rather than a callback
     seam::actor_id actor{};
@@ -68,11 +56,11 @@ struct acquire_call : timed, boost::intrusive::list_base_hook<> {
 /// One request on its own: cells, listings, limits, pings. Resent until answered or due, but for an
 /// eviction of whoever holds: a second one could end the hold of the next.
 struct operation_call : timed {
-    operation_call(seam::request what_to_ask, completion& whom)
-        : timed{kind::operation}, ask{std::move(what_to_ask)}, to{&whom} {}
+    operation_call(seam::request what_to_ask, recipient whom)
+        : timed{kind::operation}, ask{std::move(what_to_ask)}, to{whom} {}
 
     seam::request ask;
-    completion* to;
+    recipient to;
     base::instant deadline{base::never};
     bool cleans_up{false};  ///< sent also while the client closes
 
@@ -92,8 +80,8 @@ struct operation_call : timed {
 
 /// One release whose caller waits for the store's word.
 struct release_call {
-    explicit release_call(completion& whom) : to{&whom} {}
-    completion* to;
+    explicit release_call(completion& whom) : to{whom} {}
+    recipient to;
     std::optional<release_outcome> outcome{};
 
     // --- the engine's ---
@@ -103,8 +91,8 @@ struct release_call {
 /// One renewal whose caller waits for the store's word.
 struct renew_call
     : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
-    explicit renew_call(completion& whom) : to{&whom} {}
-    completion* to;
+    explicit renew_call(completion& whom) : to{whom} {}
+    recipient to;
     base::instant asked{};  ///< an answer to what was sent before says nothing about it
     bool done{false};
 };

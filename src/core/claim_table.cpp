@@ -87,7 +87,7 @@ void claim_table::finish_renew_calls(claim_state& claim, base::instant sent) {
         auto& call = claim.renew_calls.front();
         claim.renew_calls.pop_front();
         call.done = true;
-        shared_.completed(*call.to);
+        shared_.completed(call.to);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/refusals.hpp"
+#include "core/task.hpp"
 
 namespace holdfast::core {
 
@@ -44,6 +45,11 @@ nanoseconds engine_context::back_off(int failures, nanoseconds cap) {
     auto const doublings = std::min(failures - 2, 20);
     auto const span = std::min<nanoseconds>(cap, first * (1LL << doublings));
     return span / 2 + jitter(span / 2);
+}
+
+void engine_context::tell(recipient whom, call_event::kind what) {
+    if (auto* const task = whom.task()) return task->wake();
+    todo.calls.push_back({whom.caller(), what});
 }
 
 void engine_context::check_open() const {

@@ -59,13 +59,16 @@ struct engine_context {
     /// The pause after so many failures in a row.
     [[nodiscard]] std::chrono::nanoseconds back_off(int failures, std::chrono::nanoseconds cap);
     /// A call has ended.
-    void completed(completion& whom) noexcept { whom.completed(); }
+    void completed(recipient whom) { tell(whom, call_event::kind::completed); }
     /// A hold is on offer to a call.
-    void nudged(completion& whom) noexcept { whom.nudged(); }
+    void nudged(recipient whom) { tell(whom, call_event::kind::nudged); }
     /// A claim is in the store's line.
-    void queued(completion& whom) noexcept { whom.queued(); }
+    void queued(recipient whom) { tell(whom, call_event::kind::queued); }
     /// Throws errc::closed when the client was closed.
     void check_open() const;
+
+private:
+    void tell(recipient whom, call_event::kind what);
 };
 
 }  // namespace holdfast::core

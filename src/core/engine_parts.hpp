@@ -42,7 +42,7 @@ struct engine_parts {
     operation_calls operations{*this, shared};
     deadlock_search deadlocks{*this, shared};
     claim_timers timing{*this, shared};
-    task_scheduler tasks{shared.timers};
+    task_scheduler tasks{shared};
 };
 
 }  // namespace holdfast::core

@@ -209,7 +209,7 @@ void hold_keeper::renew(hold_state& held, std::optional<milliseconds> lease, ren
     if (claim == nullptr || claim->at() != claim_phase::held || claim->hold.get() != &held ||
         now >= claim->lost_at()) {
         call.done = true;
-        return shared_.completed(*call.to);
+        return shared_.completed(call.to);
     }
     if (lease) {
         if (*lease < claim->lease) claim->shorter_since = now;

@@ -38,7 +38,7 @@ task observe_leader(task_context& on, std::string name,
             auto const answer = co_await on.ask(std::move(who));
             if (auto const* const page = std::get_if<seam::page>(&answer)) {
                 auto const leader = leader_in(*page);
-                if (!told || *told != leader) hear(leader);
+                if (!told || *told != leader) on.post([hear, leader] { hear(leader); });
                 told = leader;
             }
         } catch (std::system_error const& failure) {

@@ -15,8 +15,8 @@ namespace holdfast::core {
 /// The leader as a listing of the election's name shows it.
 [[nodiscard]] std::optional<leader_info> leader_in(seam::page const& page);
 
-/// Tells `hear` who leads: at once, and after every change, in order, until it is stopped. A store
-/// that cannot be asked is asked again later.
+/// Tells `hear`, on the notifier thread, who leads: at once, and after every change, in order, until it is
+/// stopped. A store that cannot be asked is asked again later.
 task observe_leader(task_context& on, std::string name,
                     std::function<void(std::optional<leader_info> const&)> hear);
 

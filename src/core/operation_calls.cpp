@@ -62,7 +62,7 @@ void operation_calls::begin(operation_call& call, base::instant now) {
     if (shared_.closed && !call.cleans_up) {
         call.error = closed_client();
         call.done = true;
-        return shared_.completed(*call.to);
+        return shared_.completed(call.to);
     }
     call.ticket = ++last_ticket_;
     calls_.emplace(call.ticket, &call);
@@ -118,7 +118,7 @@ void operation_calls::finish(operation_call& call, base::error error) {
     withdraw(call);
     call.error = std::move(error);
     call.done = true;
-    shared_.completed(*call.to);
+    shared_.completed(call.to);
 }
 
 void operation_calls::withdraw(operation_call& call) {

@@ -24,7 +24,7 @@ void releaser::release(std::shared_ptr<hold_state> const& held, base::instant no
         if (!held->outcome) held->outcome = outcome;
         if (call == nullptr) return;
         call->outcome = held->outcome;
-        shared_.completed(*call->to);
+        shared_.completed(call->to);
     };
     auto* const claim = held->held_by;
     bool const in_time = held->release(now);
@@ -113,7 +113,7 @@ void releaser::offer(claim_state& claim, base::instant now) {
         return parts_.acquires.give_first(claim, now);
     queue->offered = true;
     parts_.timing.reschedule(claim);
-    shared_.nudged(*next.to);
+    shared_.nudged(next.to);
 }
 
 }  // namespace holdfast::core

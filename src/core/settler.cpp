@@ -133,7 +133,7 @@ void settler::tell_release(claim_state& claim, release_outcome outcome) {
     if (auto* const call = std::exchange(claim.releasing, nullptr)) {
         call->outcome = outcome;
         call->of = nullptr;
-        shared_.completed(*call->to);
+        shared_.completed(call->to);
     }
 }
 

@@ -183,7 +183,7 @@ void submitter::on_queued(claim_state& claim, milliseconds blocked_for, base::in
     claim.asking = false;
     claim.failures = 0;
     for (auto& call : claim.queue->waiting)
-        if (!std::exchange(call.in_line, true)) shared_.queued(*call.to);
+        if (!std::exchange(call.in_line, true)) shared_.queued(call.to);
     plan_wait(claim, blocked_for, now);
     auto const keep = claim.queue;
     parts_.acquires.answer_busy(*keep, now);

@@ -67,18 +67,19 @@ protected:
 
 /// One run of a task. Lives with the caller until it is completed, as does what the task was
 /// given by reference.
-struct task_call final : timed, completion, boost::intrusive::list_base_hook<> {
+struct task_call final : timed, boost::intrusive::list_base_hook<> {
     using body = std::function<task(task_context&)>;
 
     task_call(body steps, completion& whom);
+    /// Nobody waits for it.
+    explicit task_call(body steps);
     ~task_call();
 
-    // Of the calls that the task makes.
-    void completed() noexcept override;
-    void queued() noexcept override { completed(); }
+    /// Something has become of a call that the task has made.
+    void wake() noexcept;
 
     body begin;
-    completion* to;
+    completion* to{nullptr};
     base::instant deadline{base::never};
 
     bool done{false};

@@ -110,7 +110,7 @@ task_context::changing::changing(engine_parts& on, task_call& call,
 void task_context::changing::await_suspend(std::coroutine_handle<>) {
     suspend();
     auto* const watch = key_ ? &parts_.watches.of(*key_) : nullptr;
-    if (over(parts_.shared.now)) return call_.completed();
+    if (over(parts_.shared.now)) return call_.wake();
     if (watch != nullptr) watch->waiting.push_back(&call_);
     parts_.shared.schedule(call_, until_);
 }
@@ -143,7 +143,7 @@ void task_context::acquiring::await_suspend(std::coroutine_handle<>) {
     suspend();
     for (auto const& call : calls_)
         parts_.acquires.begin(*call, parts_.shared.now, call_.deadline);
-    if (calls_.empty()) call_.completed();
+    if (calls_.empty()) call_.wake();
 }
 
 bool task_context::acquiring::over(base::instant) const {

@@ -65,6 +65,9 @@ public:
     void release(std::shared_ptr<hold_state> const& held) { parts_.releases.release(held, now()); }
     void consume(std::shared_ptr<hold_state> const& held) { parts_.releases.consume(held, now()); }
 
+    /// Has `what` run on the notifier thread, when the event is over.
+    void post(std::function<void()> what) { parts_.shared.todo.jobs.push_back(std::move(what)); }
+
     /// Begins a task that nobody waits for.
     void leave_to(task_call::body what);
 

@@ -10,26 +10,15 @@
 
 namespace holdfast::core {
 
-task_call::task_call(body steps, completion& whom)
-    : timed{kind::task}, begin{std::move(steps)}, to{&whom} {}
+task_call::task_call(body steps) : timed{kind::task}, begin{std::move(steps)} {}
+
+task_call::task_call(body steps, completion& whom) : task_call{std::move(steps)} { to = &whom; }
 
 task_call::~task_call() = default;
 
-void task_call::completed() noexcept {
+void task_call::wake() noexcept {
     if (runs_on != nullptr) runs_on->wake(*this);
 }
-
-namespace {
-
-/// A task that nobody waits for: its end is all that is asked of it.
-class nobody final : public completion {
-public:
-    void completed() noexcept override {}
-};
-
-nobody nobodys;
-
-}  // namespace
 
 task_scheduler::~task_scheduler() { tasks_.clear(); }  // those that clean up may still be under way
 
@@ -46,7 +35,7 @@ void task_scheduler::begin(task_call& call, engine_parts& on) {
 }
 
 void task_scheduler::spawn(task_call::body what, engine_parts& on) {
-    auto& call = spawned_.emplace_back(std::make_unique<task_call>(std::move(what), nobodys));
+    auto& call = spawned_.emplace_back(std::make_unique<task_call>(std::move(what)));
     call->cleans_up = true;
     begin(*call, on);
 }
@@ -64,7 +53,7 @@ void task_scheduler::wake(task_call& call) noexcept {
 
 void task_scheduler::on_timer(task_call& call) noexcept {
     call.due = base::never;
-    timers_.remove(call);
+    shared_.timers.remove(call);
     wake(call);
 }
 
@@ -86,7 +75,7 @@ void task_scheduler::run_ready(base::instant now) {
 
 void task_scheduler::end(task_call& call) {
     call.due = base::never;
-    timers_.remove(call);
+    shared_.timers.remove(call);
     if (call.woken) std::ranges::replace(ready_, &call, nullptr);  // it is gone when this returns
     tasks_.erase(tasks_.iterator_to(call));
     bool const has_run = call.context != nullptr;
@@ -102,7 +91,7 @@ void task_scheduler::end(task_call& call) {
     call.running = {};
     call.context.reset();
     call.done = true;
-    call.to->completed();
+    if (call.to != nullptr) shared_.completed(*call.to);
 }
 
 void task_scheduler::close() noexcept {

@@ -8,8 +8,8 @@
 #include <boost/intrusive/list.hpp>
 
 #include "base/clock.hpp"
+#include "core/engine_context.hpp"
 #include "core/task.hpp"
-#include "core/timer_queue.hpp"
 
 namespace holdfast::core {
 
@@ -22,7 +22,7 @@ struct engine_parts;
 /// are completed.
 class task_scheduler {
 public:
-    explicit task_scheduler(timer_queue& timers) noexcept : timers_{timers} {}
+    explicit task_scheduler(engine_context& shared) noexcept : shared_{shared} {}
     ~task_scheduler();
     task_scheduler(task_scheduler const&) = delete;
     task_scheduler& operator=(task_scheduler const&) = delete;
@@ -50,7 +50,7 @@ public:
 private:
     void end(task_call& call);
 
-    timer_queue& timers_;
+    engine_context& shared_;
     boost::intrusive::list<task_call> tasks_;
     std::vector<task_call*> ready_;  ///< to be looked at when the event is over
     std::vector<std::unique_ptr<task_call>> spawned_;

@@ -70,7 +70,10 @@ void engine_runner::hand_out() {
         post([this, question = std::move(question)] { answer_retry(question); });
     for (auto& words : todo.warnings)
         log_(log_level::warning, std::move(words));
+    for (auto& job : todo.jobs)
+        post(std::move(job));
     todo.losses.clear();
+    todo.jobs.clear();
     todo.questions.clear();
     todo.warnings.clear();
     if (!jobs_.empty()) threads_.post(jobs_);
@@ -90,13 +93,13 @@ void engine_runner::after_event() {
 // block does at once: see `wait`.
 void engine_runner::on_reply(seam::request_id id, seam::reply answer) {
     base::lock_guard const guard{mutex};
-    engine_.on_reply(id, answer, boot_clock::now());
+    engine()->on_reply(id, answer, boot_clock::now());
     if (!prompt_) after_event();
 }
 
 void engine_runner::on_notice(seam::notice what) {
     base::lock_guard const guard{mutex};
-    engine_.on_notice(what, boot_clock::now());
+    engine()->on_notice(what, boot_clock::now());
     if (!prompt_) after_event();
 }
 
@@ -130,7 +133,7 @@ void engine_runner::wait(waiter& self, base::instant until) {
 base::instant engine_runner::tell_time() {
     mutex.assert_held();
     auto const now = boot_clock::now();
-    engine_.on_time(now);
+    engine()->on_time(now);
     if (sender_.is_instant()) sender_.send_instantly(now);
     hand_out();
     tell_closer();
@@ -154,7 +157,7 @@ void engine_runner::close(nanoseconds patience) noexcept {
         base::lock_guard const guard{mutex};
         if (std::exchange(closing_, true)) return;
         auto const now = boot_clock::now();
-        engine_.close(now);
+        engine()->close(now);
         if (sender_.is_instant()) sender_.send_instantly(now);
         waiter self{driver_};
         closer_ = &self;

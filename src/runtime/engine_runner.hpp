@@ -11,7 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/mutex.hpp"
-#include "core/engine.hpp"
+#include "core/engine_visit.hpp"
 #include "runtime/driver_role.hpp"
 #include "runtime/forked.hpp"
 #include "runtime/loop_threads.hpp"
@@ -45,7 +45,10 @@ public:
 
     base::mutex mutex;
 
-    [[nodiscard]] core::engine& engine() noexcept HOLDFAST_REQUIRES(mutex) { return engine_; }
+    /// For one event; callers are told at its end.
+    [[nodiscard]] core::engine_visit engine() noexcept HOLDFAST_REQUIRES(mutex) {
+        return core::engine_visit{engine_};
+    }
     [[nodiscard]] sender& sending() noexcept HOLDFAST_REQUIRES(mutex) { return sender_; }
     /// For a waiter, which is told of its completion under the mutex.
     [[nodiscard]] driver_role& driver() noexcept HOLDFAST_NO_THREAD_SAFETY_ANALYSIS {
@@ -122,11 +125,11 @@ template <class Feed>
 auto engine_runner::feed(Feed what) {
     auto const now = base::boot_clock::now();
     if constexpr (std::is_void_v<decltype(what(engine_, now))>) {
-        what(engine_, now);
+        what(*engine(), now);
         send_in_background(now);
         after_event();
     } else {
-        auto out = what(engine_, now);
+        auto out = what(*engine(), now);
         send_in_background(now);
         after_event();
         return out;
@@ -142,7 +145,11 @@ void engine_runner::feed_and_drive(Feed what) {
 
 template <class Step>
 void engine_runner::wait_until_done(waiter& self, base::instant until, Step step) {
-    while (!self.done && step(engine_) && !self.done) {
+    auto const goes_on = [&] {
+        mutex.assert_held();
+        return step(*engine());
+    };
+    while (!self.done && goes_on() && !self.done) {
         if (until != base::never && base::boot_clock::now() >= until) break;
         if (sender_.has_work()) {
             sender_.send_some(mutex);

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <holdfast/version.hpp>
 
 #include "base/error.hpp"
+#include "base/mutex.hpp"
 #include "base/suggestion.hpp"
 #include "runtime/static_stores.hpp"
 #include "stores/memory/module.hpp"
@@ -153,9 +153,9 @@ seam::store_module const& find_store(std::string_view scheme) {
             base::raise(errc::unsupported, "this build of holdfast does not have the store '" +
                                                std::string{store.name} +
                                                "'; it was left out when this was built");
-        static std::mutex mutex;
+        static base::mutex mutex;
         static auto& loaded = *new std::map<std::string_view, seam::store_module const*>;
-        std::lock_guard const guard{mutex};
+        base::lock_guard const guard{mutex};
         auto& module = loaded[store.name];
         if (module == nullptr) module = &load(store.name);
         return *module;

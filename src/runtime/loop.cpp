@@ -82,7 +82,7 @@ void loop::finish(core::acquire_call& call, waiter& self, std::stop_token const&
 void loop::begin(core::acquire_call& call, waiter& self, nanoseconds timeout, bool stoppable) {
     call.takes_offers = true;
     auto const now = boot_clock::now();
-    runner_.engine().begin(call, now, deadline_of(timeout, now));
+    runner_.engine()->begin(call, now, deadline_of(timeout, now));
     // A stop must be heard between two requests to a store that does not answer.
     if (runner_.sending().never_blocks() || !stoppable) runner_.send_own(self);
 }
@@ -100,7 +100,7 @@ void loop::run(core::task_call& call, waiter& self, std::stop_token const& stop)
     stop_watch const listening{*this, self, stop};
     lock_guard const guard{runner_.mutex};
     runner_.start_threads();
-    runner_.engine().begin(call, boot_clock::now());
+    runner_.engine()->begin(call, boot_clock::now());
     runner_.wait_until_done(self, base::never, [&](engine& engine) {
         if (self.stopped && !self.done) engine.stop(call, boot_clock::now());
         return true;
@@ -110,7 +110,7 @@ void loop::run(core::task_call& call, waiter& self, std::stop_token const& stop)
 void loop::run(core::operation_call& call, waiter& self) {
     lock_guard const guard{runner_.mutex};
     runner_.start_threads();
-    runner_.engine().begin(call, boot_clock::now());
+    runner_.engine()->begin(call, boot_clock::now());
     runner_.wait_until_done(self, base::never, no_step);
 }
 
@@ -119,9 +119,9 @@ release_outcome loop::release(std::shared_ptr<core::hold_state> const& held, nan
     core::release_call call{self};
     lock_guard const guard{runner_.mutex};
     auto const now = boot_clock::now();
-    runner_.engine().release(held, now, &call);
+    runner_.engine()->release(held, now, &call);
     runner_.wait_until_done(self, base::after(now, patience), no_step);
-    runner_.engine().withdraw(call);
+    runner_.engine()->withdraw(call);
     auto const outcome = call.outcome.value_or(release_outcome::unknown);
     held->outcome = outcome;
     return outcome;
@@ -132,9 +132,9 @@ void loop::renew(core::hold_state& held, std::optional<milliseconds> lease, nano
     core::renew_call call{self};
     lock_guard const guard{runner_.mutex};
     auto const now = boot_clock::now();
-    runner_.engine().renew(held, lease, call, now);
+    runner_.engine()->renew(held, lease, call, now);
     runner_.wait_until_done(self, base::after(now, patience), no_step);
-    runner_.engine().withdraw(call);
+    runner_.engine()->withdraw(call);
 }
 
 // --- calls whose end comes by callback ---------------------------------------------------------
@@ -269,7 +269,7 @@ std::vector<std::vector<local_waiter>> loop::local_waiters(
 
 core::metrics loop::counters() {
     lock_guard const guard{runner_.mutex};
-    return runner_.engine().counters();
+    return runner_.engine()->counters();
 }
 
 }  // namespace holdfast::runtime

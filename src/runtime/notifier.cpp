@@ -23,9 +23,9 @@ void run_one(notifier::job const& what) noexcept {
 notifier::~notifier() { stop(); }
 
 void notifier::post(std::vector<job>& what) {
-    std::lock_guard const starting{thread_mutex_};
+    base::lock_guard const starting{thread_mutex_};
     {
-        std::lock_guard const guard{state_->mutex};
+        base::lock_guard const guard{state_->mutex};
         if (state_->ended || state_->dropped) return;
         std::ranges::move(what, std::back_inserter(state_->jobs));
         what.clear();
@@ -43,8 +43,9 @@ void notifier::run(state& with) {
     std::vector<job> mine;
     for (;;) {
         {
-            std::unique_lock guard{with.mutex};
-            with.changed.wait(guard, [&] { return with.stopping || !with.jobs.empty(); });
+            base::unique_lock guard{with.mutex};
+            while (!with.stopping && with.jobs.empty())
+                with.changed.wait(guard);
             if (with.jobs.empty()) {
                 with.ended = true;
                 return;
@@ -70,10 +71,10 @@ void notifier::run_here(std::vector<job> what) noexcept {
 void notifier::stop() noexcept {
     std::thread mine;  // joined without the lock: a task may post
     {
-        std::lock_guard const starting{thread_mutex_};
+        base::lock_guard const starting{thread_mutex_};
         mine = std::move(thread_);
         stopped_ = true;
-        std::lock_guard const guard{state_->mutex};
+        base::lock_guard const guard{state_->mutex};
         state_->stopping = true;
         if (!mine.joinable()) state_->ended = true;
     }
@@ -83,7 +84,7 @@ void notifier::stop() noexcept {
         // A task ends its own client. What is behind it in the queue may need that client.
         state_->dropped = true;
         std::vector<job> dropped;
-        std::lock_guard const guard{state_->mutex};
+        base::lock_guard const guard{state_->mutex};
         dropped.swap(state_->jobs);
         mine.detach();
     } else {

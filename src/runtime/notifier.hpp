@@ -2,12 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.hpp"
 
 namespace holdfast::runtime {
 
@@ -35,20 +35,20 @@ public:
 private:
     // Shared with the thread, which may outlive the notifier when a task destroys it.
     struct state {
-        std::mutex mutex;
-        std::condition_variable changed;
-        std::vector<job> jobs;
-        bool stopping{false};
-        bool ended{false};                 ///< nobody runs tasks any more
+        base::mutex mutex;
+        base::condition_variable changed;
+        std::vector<job> jobs HOLDFAST_GUARDED_BY(mutex);
+        bool stopping HOLDFAST_GUARDED_BY(mutex){false};
+        bool ended HOLDFAST_GUARDED_BY(mutex){false};  ///< nobody runs tasks any more
         std::atomic<bool> dropped{false};  ///< what has not begun is not wanted any more
     };
 
     static void run(state& with);
 
     std::shared_ptr<state> state_ = std::make_shared<state>();
-    std::mutex thread_mutex_;  ///< guards what follows
-    std::thread thread_;
-    bool stopped_{false};
+    base::mutex thread_mutex_;
+    std::thread thread_ HOLDFAST_GUARDED_BY(thread_mutex_);
+    bool stopped_ HOLDFAST_GUARDED_BY(thread_mutex_){false};
 };
 
 }  // namespace holdfast::runtime

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/engine_visit.hpp"
+
 namespace holdfast::runtime {
 
 using base::boot_clock;
@@ -40,7 +42,9 @@ void sender::send_one(base::mutex& held) {
         answer = store_.send(next.id, std::move(next.what));
     }
     sending_ = false;
-    if (answer) engine_.on_reply(next.id, *answer, boot_clock::now());
+    if (answer) core::engine_visit {
+            engine_
+            } -> on_reply(next.id, *answer, boot_clock::now());
 }
 
 // To a store that takes requests without delay, whoever is at hand sends all there are.
@@ -58,7 +62,7 @@ void sender::send_batches(base::mutex& held) {
         batch_.clear();
         sending_ = false;
         for (auto const& [id, answer] : answers)
-            engine_.on_reply(id, answer, boot_clock::now());
+            core::engine_visit { engine_ } -> on_reply(id, answer, boot_clock::now());
     }
 }
 
@@ -66,8 +70,9 @@ void sender::send_instantly(base::instant now) {
     while (!engine_.todo().requests.empty()) {
         engine_.todo().requests.pop_all(batch_);
         for (auto& [id, what] : batch_)
-            if (auto const answer = store_.send(id, std::move(what)))
-                engine_.on_reply(id, *answer, now);
+            if (auto const answer = store_.send(id, std::move(what))) core::engine_visit {
+                    engine_
+                    } -> on_reply(id, *answer, now);
         batch_.clear();
     }
 }

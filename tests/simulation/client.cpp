@@ -51,7 +51,7 @@ client::client(world& where, std::size_t index)
 
 client::~client() {
     alive_ = false;
-    engine_->close(now());
+    engine()->close(now());
     engine_.reset();  // before the users, whose calls it may know
 }
 
@@ -69,7 +69,7 @@ void client::at(moment when, std::function<void()> what) {
 void client::hear(seam::request_id id, seam::reply const& reply) {
     world_.note([&] { return world_.name_of(*this) + " hears " + world_.words(id, reply); });
     learn(id, reply);
-    engine_->on_reply(id, reply, now());
+    engine()->on_reply(id, reply, now());
 }
 
 void client::hear(seam::notice const& what) {
@@ -80,7 +80,7 @@ void client::hear(seam::notice const& what) {
     } else if (auto const* const granted = std::get_if<seam::claim_granted>(&what)) {
         contended_.try_emplace(granted->id, granted->held.contended);
     }
-    engine_->on_notice(what, now());
+    engine()->on_notice(what, now());
     auto const* const session = std::get_if<seam::session_changed>(&what);
     if (session != nullptr && session->became == seam::session_changed::state::lost)
         world_.tell([&](checker& it) { it.session_lost(session->claims); });
@@ -136,21 +136,25 @@ void client::send(core::engine::outgoing out) {
 
 void client::pump() {
     core::engine::actions todo;
-    do {
+    for (;;) {
         auto more = std::exchange(engine_->todo(), {});
-        std::vector<core::engine::outgoing> requests;
-        more.requests.pop_all(requests);
-        for (auto& out : requests)
-            send(std::move(out));
         std::ranges::move(more.losses, std::back_inserter(todo.losses));
         std::ranges::move(more.questions, std::back_inserter(todo.questions));
-    } while (!engine_->todo().requests.empty());
+        std::ranges::move(more.jobs, std::back_inserter(todo.jobs));
+        std::vector<core::engine::outgoing> requests;
+        more.requests.pop_all(requests);
+        if (requests.empty()) break;
+        for (auto& out : requests)
+            send(std::move(out));
+    }
     for (auto const& grant : todo.losses)
         world_.announce(*grant);
+    for (auto const& job : todo.jobs)
+        job();
     for (auto const& question : todo.questions) {
         at(world_.time.now() + world_.draw(std::chrono::milliseconds{1}), [this, question] {
-            engine_->answer_retry(question.ticket, question.policy_of->retry(question.about),
-                                  now());
+            engine()->answer_retry(question.ticket, question.policy_of->retry(question.about),
+                                   now());
         });
     }
     arm();
@@ -166,7 +170,7 @@ void client::arm() {
     at(std::max(clock_.when(due), world_.time.now()) + late, [this, mine] {
         if (mine != timer_) return;
         armed_for_ = base::never;
-        engine_->on_time(now());
+        engine()->on_time(now());
     });
 }
 
@@ -191,7 +195,7 @@ void client::resume() {
     stopped_until_ = world_.time.now();
     // Its timer thread or its I/O may be the first to run.
     if (world_.random.one_in(2)) {
-        engine_->on_time(now());
+        engine()->on_time(now());
         pump();
     }
     for (auto const& what : std::exchange(backlog_, {})) {
@@ -217,7 +221,7 @@ void client::close() {
         each->retire();
     for (auto const& each : parties)
         each->retire();
-    engine_->close(now());
+    engine()->close(now());
 }
 
 }  // namespace holdfast::simulation

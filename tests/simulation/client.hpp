@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/engine.hpp"
+#include "core/engine_visit.hpp"
 #include "simulation/drift_clock.hpp"
 #include "simulation/link.hpp"
 #include "simulation/session_driver.hpp"
@@ -28,7 +28,8 @@ public:
     [[nodiscard]] std::shared_ptr<seam::identity const> const& self() const noexcept {
         return self_;
     }
-    [[nodiscard]] core::engine& engine() noexcept { return *engine_; }
+    /// For one event; callers are told at its end.
+    [[nodiscard]] core::engine_visit engine() noexcept { return core::engine_visit{*engine_}; }
     [[nodiscard]] link& net() noexcept { return net_; }
     [[nodiscard]] session_driver& sessions() noexcept { return sessions_; }
     [[nodiscard]] drift_clock& clock() noexcept { return clock_; }

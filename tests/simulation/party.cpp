@@ -26,10 +26,10 @@ void party::think(std::function<void()> what) {
 void errand::begin(base::instant deadline, std::function<void(end const&)> then) {
     then_ = std::move(then);
     call_.deadline = deadline;
-    home_.engine().begin(call_, home_.now());
+    home_.engine()->begin(call_, home_.now());
 }
 
-void errand::stop() { home_.engine().stop(call_, home_.now()); }
+void errand::stop() { home_.engine()->stop(call_, home_.now()); }
 
 void errand::completed() noexcept {
     if (!home_.alive()) return;

@@ -81,9 +81,9 @@ run_result run_seed(std::uint64_t seed, variant const& which, bool traced) {
     wind_up(where);
     run_result out{where.failed(), plan.text(), where.time.steps()};
     for (auto const& home : where.clients) {
-        out.holds += home->engine().counters().grants;
-        out.passes += home->engine().counters().passes;
-        out.losses += home->engine().counters().losses;
+        out.holds += home->engine()->counters().grants;
+        out.passes += home->engine()->counters().passes;
+        out.losses += home->engine()->counters().losses;
     }
     return out;
 }

@@ -63,14 +63,14 @@ void user::acquire(bool wait, base::instant deadline) {
     });
     world_.tell([&](checker& it) { it.begun(record_); });
     if (world_.plan.in_process && habit_.terms->sharable() && enter_lane()) return;
-    home_.engine().begin(*call_, home_.now(), deadline);
+    home_.engine()->begin(*call_, home_.now(), deadline);
 }
 
 // Takes up what its client has put aside, past the engine.
 bool user::enter_lane() {
     auto const visit = call_->in->bias->enter(home_.now());
     if (visit.how == core::biased_hold::entry::stuck)
-        home_.engine().release(*call_->in, visit.generation, home_.now());
+        home_.engine()->release(*call_->in, visit.generation, home_.now());
     if (visit.how != core::biased_hold::entry::yes) return false;
     lane_ = call_->in;
     generation_ = visit.generation;
@@ -107,7 +107,7 @@ void user::on_completed() noexcept {
 
 void user::on_nudged() noexcept {
     later(world_.draw(habit_.wake), [this, mine = turn_] {
-        if (mine == turn_ && call_ != nullptr) home_.engine().take_offer(*call_, home_.now());
+        if (mine == turn_ && call_ != nullptr) home_.engine()->take_offer(*call_, home_.now());
     });
 }
 
@@ -144,14 +144,14 @@ void user::on_acquired() {
 
 void user::stop_waiting() {
     if (call_ == nullptr || call_->outcome != core::verdict::pending) return;
-    home_.engine().withdraw(*call_, home_.now());
+    home_.engine()->withdraw(*call_, home_.now());
 }
 
 // --- holding -----------------------------------------------------------------------------------
 
 void user::renew(std::optional<std::chrono::milliseconds> lease) {
     auto& it = *renewals_.emplace_back(std::make_unique<renew_end>());
-    home_.engine().renew(*hold_->grant, lease, it.call, home_.now());
+    home_.engine()->renew(*hold_->grant, lease, it.call, home_.now());
 }
 
 void user::plan_changes(moment work) {
@@ -169,7 +169,7 @@ void user::plan_changes(moment work) {
 }
 
 void user::weaken() {
-    auto const request = home_.engine().weaken(*hold_->grant, habit_.weaker, home_.now());
+    auto const request = home_.engine()->weaken(*hold_->grant, habit_.weaker, home_.now());
     if (!request) return;
     world_.note([&] {
         return world_.name_of(home_) + " user " + std::to_string(number_) +
@@ -186,7 +186,7 @@ void user::set_limit(std::uint32_t limit) {
 void user::ask(seam::request what) {
     auto& it = *asked_.emplace_back(std::make_unique<ask_end>(std::move(what)));
     it.call.deadline = home_.now() + world_.plan.patience;
-    home_.engine().begin(it.call, home_.now());
+    home_.engine()->begin(it.call, home_.now());
 }
 
 void user::on_lost() {
@@ -211,22 +211,22 @@ void user::release(bool wait) {
         auto const through = std::exchange(lane_, nullptr);
         was->grant = nullptr;  // the lane alone has it while it is put aside
         if (!through->bias->leave(generation_))
-            home_.engine().release(*through, generation_, home_.now());
+            home_.engine()->release(*through, generation_, home_.now());
         return think();
     }
     if (!wait) {
-        home_.engine().release(was->grant, home_.now());
+        home_.engine()->release(was->grant, home_.now());
         return think();
     }
     auto* const it = releases_.emplace_back(std::make_unique<release_end>(*this, was)).get();
-    home_.engine().release(was->grant, home_.now(), &it->call);
+    home_.engine()->release(was->grant, home_.now(), &it->call);
     if (it->done) return;
     // It waits for the hold's deadline or its patience, whichever is first.
     auto const patience = world_.draw(world_.plan.patience);
     later(patience, [this, it] {
         if (it->done) return;
         it->done = true;
-        home_.engine().withdraw(it->call);
+        home_.engine()->withdraw(it->call);
         think();
     });
 }

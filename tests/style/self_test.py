@@ -145,7 +145,9 @@ class Locks(RuleTest):
                 ("tests/conformance/a.cpp", "void f() { runner_.mutex.lock(); }", "only src/runtime"),
                 ("src/runtime/a.hpp", "class a { std::mutex& mutex() noexcept { return mutex_; } };", "hands out no"),
                 ("src/api/a.hpp", "class a { [[nodiscard]] base::mutex* lock_of(int name); };", "hands out no"),
-                ("src/api/a.cpp", "std::shared_mutex const& a::of() const { return m_; }", "hands out no")]:
+                ("src/api/a.cpp", "std::shared_mutex const& a::of() const { return m_; }", "hands out no"),
+                ("src/stores/memory/a.hpp", "class a { std::mutex m_; };", "Clang can follow"),
+                ("src/api/a.cpp", "void f() { std::lock_guard const g{m_}; }", "Clang can follow")]:
             self.bad(locks, {path: f"{code}\n"}, words)
 
     def test_allowed(self):
@@ -154,7 +156,9 @@ class Locks(RuleTest):
                 ("tests/unit/a.cpp", '#include "runtime/engine_runner.hpp"'),
                 ("src/runtime/a.hpp", "void wait(base::mutex& held, int until) HOLDFAST_REQUIRES(held);"),
                 ("src/api/a.cpp", "// loop().mutex() is not ours\nvoid f() { base::lock_guard const g{mutex_}; }"),
-                ("src/api/a.cpp", "bool f(std::unique_lock<mutex>& lock) { return lock.mutex()->owns(); }")]:
+                ("src/api/a.cpp", "bool f(std::unique_lock<mutex>& lock) { return lock.mutex()->owns(); }"),
+                ("src/stores/file/forks.cpp", "std::mutex opening;"),
+                ("tests/unit/a.cpp", "std::mutex m;")]:
             self.good(locks, {path: f"{code}\n"})
 
 

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/engine.hpp"
+#include "core/engine_visit.hpp"
 #include "stores/memory/shared_state.hpp"
 
 namespace holdfast::core {
@@ -45,6 +45,17 @@ class engine_test : public ::testing::Test {
 protected:
     engine_test() { make_engine({}); }
     ~engine_test() override { it->close(now); }
+
+    /// The engine, visited anew by every `->`: callers are told at the end of each.
+    class visited_engine {
+    public:
+        void emplace(engine::settings with) { engine_.emplace(std::move(with)); }
+        void reset() { engine_.reset(); }
+        [[nodiscard]] engine_visit operator->() { return engine_visit{*engine_}; }
+
+    private:
+        std::optional<engine> engine_;
+    };
 
     /// Another one, for a store with other abilities.
     void make_engine(engine::settings with) {
@@ -119,7 +130,7 @@ protected:
     }
 
     base::instant now{100h};
-    std::optional<engine> it;
+    visited_engine it;
     stores::memory::machine store{1};
     std::shared_ptr<seam::identity const> self =
         std::make_shared<seam::identity const>(seam::identity{seam::client_id{1}, "host", 1, ""});

@@ -3,6 +3,7 @@
 
 #include "core/claim_phase.hpp"
 #include "core/clock_readings.hpp"
+#include "core/engine_visit.hpp"
 #include "core/name_watches.hpp"
 #include "core/pending_requests.hpp"
 #include "core/settlement_window.hpp"
@@ -48,6 +49,34 @@ TEST(pending_requests, what_is_never_answered_is_forgotten_in_the_end) {
     EXPECT_LT(all.size(), 2'100U);
     auto const fresh = all.add({request_purpose::submit, at(10'000s)});
     EXPECT_TRUE(all.take(fresh));
+}
+
+/// Writes down who was told.
+struct recorded final : completion {
+    recorded(std::vector<int>& into, int which) : told{into}, number{which} {}
+    void completed() noexcept override { told.push_back(number); }
+    operation_call call{seam::hello{}, *this};
+    std::vector<int>& told;
+    int number;
+};
+
+TEST(engine_visit, callers_are_told_at_its_end_in_order_and_once) {
+    engine machine{{}};
+    std::vector<int> told;
+    recorded first{told, 1};
+    recorded second{told, 2};
+    engine_visit { machine } -> close(at(1s));
+    {
+        engine_visit const visit{machine};
+        visit->begin(first.call, at(2s));
+        visit->begin(second.call, at(2s));
+        EXPECT_TRUE(first.call.done && second.call.done);
+        EXPECT_TRUE(told.empty()) << "nobody's code runs inside the engine";
+        EXPECT_EQ(visit->todo().calls.size(), 2U);
+    }
+    EXPECT_EQ(told, (std::vector{1, 2}));
+    engine_visit { machine } -> on_time(at(3s));
+    EXPECT_EQ(told.size(), 2U);
 }
 
 class clock_readings_test : public ::testing::Test {

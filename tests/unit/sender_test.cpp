@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/engine_visit.hpp"
+
 namespace holdfast::runtime {
 namespace {
 
@@ -47,7 +49,9 @@ struct fixture {
               return out;
           }()} {}
 
-    void ask(greeting& what) { engine.begin(what.call, base::boot_clock::now()); }
+    void ask(greeting& what) {
+        core::engine_visit { engine } -> begin(what.call, base::boot_clock::now());
+    }
     [[nodiscard]] bool mutex_is_free() {
         if (!mutex.try_lock()) return false;
         mutex.unlock();

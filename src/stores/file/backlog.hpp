@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <deque>
-#include <mutex>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/mutex.hpp"
 #include "seam/request.hpp"
 
 namespace holdfast::stores::file {
@@ -26,32 +26,32 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
     void add(item wanted) {
-        std::lock_guard const guard{mutex_};
+        base::lock_guard const guard{mutex_};
         items_.push_back(std::move(wanted));
         ++size_;
     }
 
     /// The one that has waited longest, until it is removed; nothing when there is none.
     [[nodiscard]] item* first() {
-        std::lock_guard const guard{mutex_};
+        base::lock_guard const guard{mutex_};
         return items_.empty() ? nullptr : &items_.front();
     }
 
     void remove_first() {
-        std::lock_guard const guard{mutex_};
+        base::lock_guard const guard{mutex_};
         items_.pop_front();
         --size_;
     }
 
     void clear() {
-        std::lock_guard const guard{mutex_};
+        base::lock_guard const guard{mutex_};
         items_.clear();
         size_ = 0;
     }
 
 private:
-    std::mutex mutex_;
-    std::deque<item> items_;  ///< additions move no item
+    base::mutex mutex_;
+    std::deque<item> items_ HOLDFAST_GUARDED_BY(mutex_);  ///< additions move no item
     std::atomic<std::size_t> size_{0};
 };
 

@@ -38,7 +38,7 @@ void machine::forget_overdue(lease::rules& rules) {
 
 void mailbox::put(seam::notice what) {
     {
-        std::lock_guard const guard{mutex_};
+        base::lock_guard const guard{mutex_};
         notices_.push_back(std::move(what));
     }
     alarm_.ring();
@@ -48,7 +48,7 @@ void mailbox::interrupt() noexcept { alarm_.ring(); }
 
 std::deque<seam::notice> mailbox::wait(base::instant until) {
     alarm_.wait(until);
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     return std::exchange(notices_, {});
 }
 
@@ -57,9 +57,9 @@ shared_state::shared_state() : machine_{static_cast<std::uint64_t>(base::wall_mi
 std::shared_ptr<shared_state> shared_state::named(std::string const& name) {
     struct registry {
         pid_t const process = ::getpid();
-        std::mutex mutex;
-        std::shared_ptr<shared_state> unnamed = std::make_shared<shared_state>();
-        std::map<std::string, std::weak_ptr<shared_state>> named;
+        base::mutex mutex;
+        std::shared_ptr<shared_state> const unnamed = std::make_shared<shared_state>();
+        std::map<std::string, std::weak_ptr<shared_state>> named HOLDFAST_GUARDED_BY(mutex);
     };
     // Never destroyed: clients of static storage duration may outlive any other order. The child of
     // a fork begins with stores of its own: those of its parent are its parent's, locks included.
@@ -74,7 +74,7 @@ std::shared_ptr<shared_state> shared_state::named(std::string const& name) {
         }
     }
     auto& all = *found;
-    std::lock_guard const guard{all.mutex};
+    base::lock_guard const guard{all.mutex};
     if (name.empty()) return all.unnamed;
     std::erase_if(all.named, [](auto const& each) { return each.second.expired(); });
     auto& known = all.named[name];
@@ -87,7 +87,7 @@ seam::reply shared_state::handle(std::shared_ptr<seam::identity const> const& fr
                                  seam::request const& what) {
     auto const now = seam::store_time{std::chrono::duration_cast<std::chrono::microseconds>(
         base::boot_clock::now().time_since_epoch())};
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     auto out = machine_.handle(from, what, now, notices_);
     for (auto& [to, notice] : notices_) {
         if (auto const box = boxes_.find(to); box != boxes_.end())
@@ -98,12 +98,12 @@ seam::reply shared_state::handle(std::shared_ptr<seam::identity const> const& fr
 }
 
 void shared_state::join(seam::client_id client, std::shared_ptr<mailbox> box) {
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     boxes_.emplace(client, std::move(box));
 }
 
 void shared_state::leave(seam::client_id client) {
-    std::lock_guard const guard{mutex_};
+    base::lock_guard const guard{mutex_};
     boxes_.erase(client);
     machine_.forget(client);
 }

@@ -5,11 +5,11 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/alarm.hpp"
+#include "base/mutex.hpp"
 #include "seam/store.hpp"
 #include "stores/lease/rules.hpp"
 #include "stores/memory/memory_ledger.hpp"
@@ -50,8 +50,8 @@ public:
     [[nodiscard]] std::deque<seam::notice> wait(base::instant until);
 
 private:
-    std::mutex mutex_;
-    std::deque<seam::notice> notices_;
+    base::mutex mutex_;
+    std::deque<seam::notice> notices_ HOLDFAST_GUARDED_BY(mutex_);
     base::alarm alarm_;
 };
 
@@ -71,10 +71,11 @@ public:
     void leave(seam::client_id client);
 
 private:
-    std::mutex mutex_;
-    machine machine_;
-    std::vector<lease::directed_notice> notices_;  ///< of the request being handled
-    std::map<seam::client_id, std::shared_ptr<mailbox>> boxes_;
+    base::mutex mutex_;
+    machine machine_ HOLDFAST_GUARDED_BY(mutex_);
+    /// Of the request being handled.
+    std::vector<lease::directed_notice> notices_ HOLDFAST_GUARDED_BY(mutex_);
+    std::map<seam::client_id, std::shared_ptr<mailbox>> boxes_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::stores::memory

@@ -48,7 +48,7 @@ public:
                          " waits or holds for ever");
             for (auto const& each : home->parties)
                 if (!each->at_rest()) fail(each->text() + ": does not come to rest");
-            if (!home->engine().idle()) fail(world::name_of(*home) + " has claims left");
+            if (!home->engine()->idle()) fail(world::name_of(*home) + " has claims left");
         }
         touch_all();
         if (auto const left = here().store.size(); left != 2 * cells_.size() + limits_.size())

@@ -96,7 +96,7 @@ void buffer_party::retire() {
 void buffer_party::wind_down() {
     if (resting_) return;
     if (waiting_ != nullptr && done() && waiting_->outcome == core::verdict::pending)
-        home_.engine().withdraw(*waiting_, home_.now());
+        home_.engine()->withdraw(*waiting_, home_.now());
     later(milliseconds{20}, [this] { wind_down(); });
 }
 
@@ -131,7 +131,7 @@ void buffer_party::notify() {
     telling_ = std::make_unique<core::operation_call>(std::move(request), notify_end_);
     telling_->deadline = home_.now() + world_.plan.patience;
     if (produces_ && world_.plan.crowd == 2) dishearten();
-    home_.engine().begin(*telling_, home_.now());
+    home_.engine()->begin(*telling_, home_.now());
 }
 
 void buffer_party::on_answer() noexcept {
@@ -174,13 +174,13 @@ void buffer_party::wait() {
     waiting_ =
         std::make_unique<core::acquire_call>(std::make_shared<core::wait_queue>(mine_), wait_end_);
     if (world_.broken.unlocks_first) unlock();
-    home_.engine().begin(*waiting_, home_.now(), limited ? home_.now() + span : base::never);
+    home_.engine()->begin(*waiting_, home_.now(), limited ? home_.now() + span : base::never);
     if (!patient && world_.percent(15)) give_up_in(world_.draw(milliseconds{200}));
 }
 
 void buffer_party::give_up_in(moment delay) {
     later(delay, [this, mine = waits_] {
-        if (mine == waits_ && waiting_ != nullptr) home_.engine().withdraw(*waiting_, home_.now());
+        if (mine == waits_ && waiting_ != nullptr) home_.engine()->withdraw(*waiting_, home_.now());
     });
 }
 
@@ -201,7 +201,7 @@ void buffer_party::on_queued() noexcept {
         // One that lost the mutex before it was in the line may have missed a notice.
         bool const in_time = locked() || hand_.hold() == nullptr;
         unlock();
-        if (!in_time) home_.engine().withdraw(*waiting_, home_.now());
+        if (!in_time) home_.engine()->withdraw(*waiting_, home_.now());
     });
 }
 
@@ -215,7 +215,7 @@ void buffer_party::on_woken() {
     auto const was = std::move(waiting_);
     world_.note(
         [&] { return text() + (was->held != nullptr ? " was notified" : " waits no more"); });
-    if (was->held != nullptr) home_.engine().consume(was->held, home_.now());
+    if (was->held != nullptr) home_.engine()->consume(was->held, home_.now());
     // The fickle one does not even look: whatever it might have been told, others must hear.
     bool const told = was->outcome == core::verdict::granted;
     told || role_ != role::fickle ? go_on() : pause();

@@ -135,7 +135,7 @@ void collector::let_go() {
         world_.leave(each);
     }
     for (auto const& each : std::exchange(got_, {}))
-        home_.engine().release(each, home_.now());
+        home_.engine()->release(each, home_.now());
     think([this] { go_on(); });
 }
 

@@ -67,7 +67,7 @@ void latch_party::go_on() {
     bool const latest = counts_ && !retired_ && round_ == world_.board.latch_round;
     if (latest && world_.random.one_in(finished_ ? 3 : 16)) return reset();
     if (finished_) {
-        home_.engine().unwatch(terms_->key(), home_.now());
+        home_.engine()->unwatch(terms_->key(), home_.now());
         enter(round_ + 1);
         finished_ = false;
     }

@@ -62,7 +62,7 @@ TEST(clocks, a_hold_goes_on_over_a_change_of_the_clock) {
         scene.release(holder);
         scene.run_for(1s);
         EXPECT_EQ(holder.last_outcome(), release_outcome::released) << ahead.count();
-        EXPECT_EQ(scene.home_of(holder).engine().counters().losses, 0U);
+        EXPECT_EQ(scene.home_of(holder).engine()->counters().losses, 0U);
         EXPECT_EQ(scene.store.size(), 0U);
     }
 }
@@ -109,7 +109,7 @@ TEST(clocks, a_settlement_is_made_anew_when_the_clock_has_changed) {
     scene.store.change_clock({}, microseconds{5h});
     scene.act(user, [](class user& who) { who.stop_waiting(); });
     scene.run_for(1s);
-    EXPECT_TRUE(scene.home_of(user).engine().idle());
+    EXPECT_TRUE(scene.home_of(user).engine()->idle());
     EXPECT_EQ(scene.store.size(), 0U);
 }
 

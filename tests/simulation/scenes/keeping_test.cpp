@@ -18,7 +18,7 @@ TEST(keeping, an_hour_with_a_lease_of_three_seconds) {
         ASSERT_EQ(scene.state_of(holder), lease_state::held);
     }
     EXPECT_EQ(holder.hold()->grant->token(), token);
-    auto const& counters = scene.home_of(holder).engine().counters();
+    auto const& counters = scene.home_of(holder).engine()->counters();
     EXPECT_EQ(counters.losses, 0U);
     EXPECT_EQ(counters.doubts, 0U);
     EXPECT_LT(counters.renewals, 3'600U * 2) << "renewed more often than it needs";
@@ -49,7 +49,7 @@ TEST(keeping, renewals_that_fail_nine_times_in_ten_lose_nothing) {
         }
         EXPECT_TRUE(doubted);
         EXPECT_GT(renewals, 100);
-        EXPECT_EQ(scene.home_of(holder).engine().counters().losses, 0U);
+        EXPECT_EQ(scene.home_of(holder).engine()->counters().losses, 0U);
     }
 }
 
@@ -88,7 +88,7 @@ TEST(keeping, doubt_comes_before_loss_and_ends_with_an_answer) {
     EXPECT_EQ(scene.state_of(holder), lease_state::in_doubt);
     scene.run_for(1'500ms);
     EXPECT_EQ(scene.state_of(holder), lease_state::held);
-    EXPECT_EQ(scene.home_of(holder).engine().counters().losses, 0U);
+    EXPECT_EQ(scene.home_of(holder).engine()->counters().losses, 0U);
 }
 
 TEST(keeping, a_stopped_client_says_lost_as_soon_as_it_looks) {

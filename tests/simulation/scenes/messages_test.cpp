@@ -82,7 +82,7 @@ TEST(messages, an_acquire_whose_reply_is_lost_is_neither_held_twice_nor_leaked) 
         scene.run_for(100ms);
         EXPECT_EQ(one.last_outcome(), release_outcome::released);
         EXPECT_EQ(scene.holders(), 0U);
-        EXPECT_TRUE(scene.home_of(one).engine().idle());
+        EXPECT_TRUE(scene.home_of(one).engine()->idle());
     }
 }
 
@@ -99,7 +99,7 @@ TEST(messages, a_release_whose_reply_is_lost_is_sent_again) {
     scene.run_for(8s);
     EXPECT_GE(settles, 2);
     EXPECT_NE(one.last_outcome(), release_outcome::already_lost);
-    EXPECT_TRUE(scene.home_of(one).engine().idle());
+    EXPECT_TRUE(scene.home_of(one).engine()->idle());
 }
 
 TEST(messages, a_release_by_a_stranger_does_nothing_and_says_so) {
@@ -190,7 +190,7 @@ TEST(messages, a_stop_request_leaves_no_claim) {
         EXPECT_EQ(waiter.last_verdict(), core::verdict::stopped);
         EXPECT_EQ(scene.time.now(), before) << "it ends at once, whatever the store does";
         scene.run_for(10ms);
-        EXPECT_TRUE(scene.home_of(waiter).engine().idle());
+        EXPECT_TRUE(scene.home_of(waiter).engine()->idle());
         EXPECT_TRUE(scene.seen.line("scene").empty());
     }
     scene.release(holder);

@@ -180,7 +180,7 @@ TEST(options, retry_ends_after_its_attempts_and_asks_with_their_number) {
         EXPECT_EQ(asked[static_cast<std::size_t>(i)].number, i + 1);
     EXPECT_FALSE(asked.back().last_error);
     EXPECT_GE(asked.back().spent, 300ms);
-    EXPECT_TRUE(scene.home_of(patient).engine().idle());
+    EXPECT_TRUE(scene.home_of(patient).engine()->idle());
 }
 
 TEST(options, local_passes_bound_how_long_others_wait) {

@@ -38,7 +38,7 @@ public:
         ASSERT_NE(first.hold(), nullptr);
         ASSERT_EQ(seen.line("scene").size(), 1U);
     }
-    std::uint64_t losses(user& who) { return home_of(who).engine().counters().losses; }
+    std::uint64_t losses(user& who) { return home_of(who).engine()->counters().losses; }
 };
 
 /// What was last submitted through this connection.
@@ -95,7 +95,7 @@ TEST(sessions, a_release_that_is_not_answered_is_repeated_as_long_as_the_session
     scene.run_for(60s);
     EXPECT_GE(settles, 12);
     EXPECT_EQ(scene.holders(), 0U);
-    EXPECT_TRUE(scene.home_of(holder).engine().idle());
+    EXPECT_TRUE(scene.home_of(holder).engine()->idle());
 }
 
 // It would be lost as soon as it is granted, again and again.
@@ -107,7 +107,7 @@ TEST(sessions, a_grace_that_uses_up_the_lease_that_was_given_is_an_error) {
     EXPECT_EQ(user.last_verdict(), core::verdict::failed);
     EXPECT_TRUE(user.last_error().is(errc::bad_option));
     EXPECT_EQ(scene.holders(), 0U) << "and nothing of it stays";
-    EXPECT_TRUE(scene.home_of(user).engine().idle());
+    EXPECT_TRUE(scene.home_of(user).engine()->idle());
 }
 
 // --- doubt -------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ TEST(doubt_of_a_session, while_ending_changes_nothing) {
     scene.tell(holder, state::in_doubt, {id});
     scene.run_for(1s);
     EXPECT_EQ(holder.last_outcome(), release_outcome::released);
-    EXPECT_TRUE(scene.home_of(holder).engine().idle());
+    EXPECT_TRUE(scene.home_of(holder).engine()->idle());
 }
 
 TEST(doubt_of_a_session, comes_with_a_cut_connection_and_goes_when_it_is_back) {
@@ -351,7 +351,7 @@ TEST(loss_of_a_session, while_ending_answers_that_it_is_unknown) {
     scene.end_session_of(id);
     scene.run_for(2s);
     EXPECT_EQ(holder.last_outcome(), release_outcome::unknown);
-    EXPECT_TRUE(scene.home_of(holder).engine().idle());
+    EXPECT_TRUE(scene.home_of(holder).engine()->idle());
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(synchronizers, a_party_that_cannot_say_that_it_leaves_lets_go_of_its_presen
     ASSERT_TRUE(party.tried.end);
     EXPECT_EQ(party.tried.end->error, make_error_code(errc::store_unavailable));
     EXPECT_EQ(scene.holders(), 0U) << "nobody can see that it has left";
-    EXPECT_TRUE(home.engine().idle());
+    EXPECT_TRUE(home.engine()->idle());
 }
 
 TEST(synchronizers, a_party_whose_presence_ended_after_the_trip_is_told_of_the_trip) {
@@ -101,7 +101,7 @@ TEST(synchronizers, a_client_may_end_while_it_still_has_to_say_that_a_party_left
     scene.run_for(100ms);
     ASSERT_TRUE(party.tried.end);
     EXPECT_TRUE(party.tried.end->stopped);
-    EXPECT_FALSE(home.engine().idle());
+    EXPECT_FALSE(home.engine()->idle());
 }
 
 TEST(synchronizers, several_names_are_not_given_when_one_was_lost_meanwhile) {
