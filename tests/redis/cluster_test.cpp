@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "redis/after_a_switch.hpp"
 #include "redis/fenced_load.hpp"
 #include "redis/fixture.hpp"
 #include "support/counts.hpp"
@@ -163,24 +164,11 @@ TEST_F(cluster_test, a_node_that_comes_and_goes_is_followed) {
 // To nodes that tell and servers alike; and what a replica has confirmed is handed over.
 TEST(cluster_tls, carries_everything) {
     redis_cluster servers{{.tls = true}};
-    auto const url = servers.url() + "?replicas=1&ca=" + servers.authority();
-    client mine{url};
-    client other{url};
-    auto held = mutex{mine, "b", {.lease = 60s}}.acquire();
-    auto next = std::async(std::launch::async, [&] {
-        return mutex{other, "b"}.try_acquire_for(60s).has_value();
+    expect_handed_over_after(servers.url() + "?replicas=1&ca=" + servers.authority(), [&] {
+        auto& old = servers.master_of(slot_of_b);
+        ASSERT_EQ(servers.replica_of(old).ask({"CLUSTER", "FAILOVER"}), "OK");
+        servers.await_other_than(old, slot_of_b);
     });
-    EXPECT_TRUE(eventually([&] {
-        auto const seen = mine.locks("b");
-        return !seen.empty() && seen.front().waiters.size() == 1;
-    }));
-    auto& old = servers.master_of(slot_of_b);
-    ASSERT_EQ(servers.replica_of(old).ask({"CLUSTER", "FAILOVER"}), "OK");
-    servers.await_other_than(old, slot_of_b);
-    EXPECT_TRUE(eventually([&] { return held.renew() == lease_state::held; }))
-        << held.loss_reason();
-    EXPECT_EQ(held.release(), release_outcome::released);
-    EXPECT_TRUE(next.get());
 }
 
 // Grants are pushed by one node and judged by its clock, while the client knows those of all others.
