@@ -88,5 +88,24 @@ TEST(confirmation, counts_only_the_replicas_of_the_server_that_granted) {
     EXPECT_EQ(other.ask({"EXISTS", "holdfast:replicated"}), "1") << "and the other was asked";
 }
 
+// What waits for a replica when its server is made one itself is in doubt: the server that is found next may have it.
+TEST(confirmation, is_in_doubt_when_the_server_becomes_a_replica) {
+    redis_server master{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
+    redis_server replica{
+        {.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}}};
+    client mine{master.url() + "?replicas=1&timeout=6s"};
+    (void)mutex{mine, "before"}.acquire().release();
+    replica.stop();
+    auto failure = std::async(std::launch::async, [&] {
+        return support::failure_of([&] { return mutex{mine, "q"}.try_acquire_for(3s); });
+    });
+    ASSERT_TRUE(eventually([&] {
+        return master.ask({"INFO", "clients"}).find("blocked_clients:1") != std::string::npos;
+    }));
+    ASSERT_EQ(master.ask({"REPLICAOF", "127.0.0.1", std::to_string(replica.port())}), "OK");
+    EXPECT_EQ(failure.get(), errc::store_unavailable);
+    replica.resume();
+}
+
 }  // namespace
 }  // namespace holdfast::redis_faults
