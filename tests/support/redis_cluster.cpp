@@ -81,18 +81,21 @@ bool has(redis_server const& node, char const* section, char const* line) {
 }  // namespace
 
 redis_server_options redis_cluster::options_of_node(std::size_t which) const {
+    auto const place = which < options_.places.size() ? options_.places[which] : redis_place{};
+    auto const bus = place.bus != 0 ? place.bus : free_port();
     redis_server_options out{
         .tls = options_.tls,
         .arguments = {"--repl-diskless-sync-delay", "0", "--cluster-enabled", "yes",
                       "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",
                       std::to_string(options_.node_timeout.count()), "--cluster-port",
-                      std::to_string(free_port()), "--databases", "1",
-                      "--cluster-allow-replica-migration", "no"}};
+                      std::to_string(bus), "--databases", "1", "--cluster-allow-replica-migration",
+                      "no"}};
     if (options_.tls)
         out.arguments.insert(out.arguments.end(),
                              {"--tls-cluster", "yes", "--tls-replication", "yes"});
     out.arguments.insert(out.arguments.end(), options_.arguments.begin(), options_.arguments.end());
     if (which < options_.clocks_ahead.size()) out.clock_ahead = options_.clocks_ahead[which];
+    out.place = place;
     if (options_.tls && !nodes_.empty()) out.certificates = nodes_.front()->certificates();
     return out;
 }
@@ -168,9 +171,17 @@ redis_server& redis_cluster::master_of(unsigned slot) {
 
 redis_server& redis_cluster::replica_of(redis_server const& master) {
     auto const id = id_of(master);
-    for (auto const& each : view_of(living()))
-        if (each.master == id && !each.is("fail")) return with_port(each.port);
-    throw std::runtime_error{"it has no replica"};
+    redis_server* out = nullptr;
+    // One that was a master itself a moment ago may not be known as a replica yet.
+    require(eventually(
+                [&] {
+                    for (auto const& each : view_of(living()))
+                        if (each.master == id && !each.is("fail")) out = &with_port(each.port);
+                    return out != nullptr;
+                },
+                bound),
+            "a replica");
+    return *out;
 }
 
 void redis_cluster::await_in_step() {

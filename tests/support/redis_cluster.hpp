@@ -16,6 +16,7 @@ struct redis_cluster_options {
     std::chrono::milliseconds node_timeout{1000};
     std::array<std::chrono::seconds, 6> clocks_ahead{};  ///< of the nodes
     std::vector<std::string> arguments{};                ///< further ones for each node
+    std::vector<redis_place> places{};                   ///< of the nodes; empty: any
 };
 
 /// Six nodes: masters of a third of the slots each, and a replica of each. When it is made, all agree on that and the replicas
