@@ -277,6 +277,10 @@ void redis_cluster::end_move(unsigned slot, redis_server& from, redis_server& to
     auto const id = id_of(to);
     require_ok(to.ask({"CLUSTER", "SETSLOT", number, "NODE", id}));
     require_ok(from.ask({"CLUSTER", "SETSLOT", number, "NODE", id}));
+    // The others would learn it, unless the former owner has a higher epoch by then: it would have the slot back.
+    for (auto* const each : masters())
+        if (each != &to && each != &from)
+            require_ok(each->ask({"CLUSTER", "SETSLOT", number, "NODE", id}));
 }
 
 void redis_cluster::move_slot(unsigned slot, redis_server& from, redis_server& to) {
