@@ -1,43 +1,19 @@
 // Many owners, each on a name of its own, over one client: beside the same scripts in the best pipeline.
 #include <cstdio>
-#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <holdfast/asio.hpp>
-
+#include "coroutine_owners.hpp"
 #include "duel.hpp"
 #include "redis_calls.hpp"
 
 namespace {
 
-constexpr int owners = 256;
-constexpr int pairs = 100;  // of each owner and round
+constexpr int owners = bench::coroutine_owners::count;
+constexpr int pairs = bench::coroutine_owners::pairs;
 constexpr int rounds = 9;
 constexpr double goal = 0.8;
-
-boost::asio::awaitable<void> own(holdfast::mutex& mutex) {
-    using boost::asio::use_awaitable;
-    for (int i = 0; i < pairs; ++i) {
-        auto lease = co_await holdfast::async_acquire(mutex, use_awaitable);
-        co_await holdfast::async_release(std::move(lease), use_awaitable);
-    }
-}
-
-double our_rate(std::deque<holdfast::mutex>& mutexes) {
-    return owners * pairs / bench::seconds([&] {
-               boost::asio::io_context context{1};
-               for (auto& it : mutexes)
-                   boost::asio::co_spawn(context, own(it), boost::asio::detached);
-               context.run();
-           });
-}
 
 /// All that one round sends, cut into pieces of `window` commands. Two pieces are under way at any
 /// time, so that the server always has one to work on.
@@ -95,19 +71,16 @@ int main(int argc, char** argv) {
     }
     std::string const url = argv[1];
     holdfast::client client{url};
-    std::deque<holdfast::mutex> mutexes;
+    bench::coroutine_owners ours{client};
     std::vector<bench::pair_of_calls> calls;
     bench::caller caller;
-    for (int i = 0; i < owners; ++i) {
-        auto const name = "bench/owner/" + std::to_string(i);
-        mutexes.emplace_back(client, name);
-        calls.push_back(caller.calls(name));
-    }
+    for (int i = 0; i < owners; ++i)
+        calls.push_back(caller.calls(bench::coroutine_owners::name(i)));
     bench::wire wire{url};
     bench::caller::load(wire);
     auto const raw = best_pipeline(calls, wire);
     auto const limit = "the same scripts, pieces of " + std::to_string(raw.window());
     bench::duel("redis: 256 owners on names of their own, one client, coroutines",
-                {"holdfast::async_acquire, async_release", [&] { return our_rate(mutexes); }},
+                {"holdfast::async_acquire, async_release", [&] { return ours.rate(); }},
                 {limit, [&] { return raw.rate(wire); }}, rounds, goal);
 }

@@ -1,7 +1,10 @@
 // redis:, rediss:, redis+unix: and ?layout=plain: a private server, shared by the tests of one process and emptied
 // for each. redis+sentinel: and redis+cluster: private servers of theirs.
 #include <cstdlib>
-#include <stdexcept>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "conformance/context.hpp"
 #include "support/redis_cluster.hpp"
@@ -63,33 +66,56 @@ public:
 // tried in tests/redis.
 constexpr std::chrono::minutes no_failover{10};
 
+/// How several servers are reached.
+struct way {
+    bool tls{false};
+    bool replicas{false};  ///< what is granted counts when a replica has it
+
+    /// As the environment of a program would, the certificate is told besides: tests put options of their own behind.
+    [[nodiscard]] std::string to(std::string const& url, std::string const& authority) const {
+        if (tls) ::setenv("SSL_CERT_FILE", authority.c_str(), 1);
+        return url + (replicas ? "?replicas=1" : "");
+    }
+};
+
 class sentinel_context final : public context {
 public:
-    sentinel_context() { begin_anew(); }
-    ~sentinel_context() override { servers().master().resume(); }
+    explicit sentinel_context(way how) : how_{how}, servers_{servers(how.tls)} { begin_anew(); }
+    ~sentinel_context() override { servers_.master().resume(); }
 
-    [[nodiscard]] std::string url() const override { return servers().url(); }
+    [[nodiscard]] std::string url() const override {
+        return how_.to(servers_.url(), servers_.authority());
+    }
 
-    void silence() override { servers().master().stop(); }
-    void restore() override { servers().master().resume(); }
-    void begin_anew() override { servers().master().ask({"FLUSHALL"}); }
+    void silence() override { servers_.master().stop(); }
+    void restore() override { servers_.master().resume(); }
+    void begin_anew() override { servers_.master().ask({"FLUSHALL"}); }
 
 private:
-    [[nodiscard]] static support::redis_sentinels& servers() {
-        static support::redis_sentinels all{{.down_after = no_failover}};
-        return all;
+    [[nodiscard]] static support::redis_sentinels& servers(bool tls) {
+        if (!tls) {
+            static support::redis_sentinels plain{{.down_after = no_failover}};
+            return plain;
+        }
+        static support::redis_sentinels secure{{.tls = true, .down_after = no_failover}};
+        return secure;
     }
+
+    way how_;
+    support::redis_sentinels& servers_;
 };
 
 class cluster_context final : public context {
 public:
-    cluster_context() { begin_anew(); }
+    explicit cluster_context(way how) : how_{how}, nodes_{nodes(how.tls)} { begin_anew(); }
     ~cluster_context() override { restore(); }
 
-    [[nodiscard]] std::string url() const override { return nodes().url(); }
+    [[nodiscard]] std::string url() const override {
+        return how_.to(nodes_.url(), nodes_.authority());
+    }
 
     void silence() override {
-        stopped_ = nodes().masters();
+        stopped_ = nodes_.masters();
         for (auto* const each : stopped_)
             each->stop();
     }
@@ -99,18 +125,31 @@ public:
         stopped_.clear();
     }
     void begin_anew() override {
-        for (auto* const each : nodes().masters())
+        for (auto* const each : nodes_.masters())
             each->ask({"FLUSHALL"});
     }
 
 private:
-    [[nodiscard]] static support::redis_cluster& nodes() {
-        static support::redis_cluster all{{.node_timeout = no_failover}};
-        return all;
+    [[nodiscard]] static support::redis_cluster& nodes(bool tls) {
+        if (!tls) {
+            static support::redis_cluster plain{{.node_timeout = no_failover}};
+            return plain;
+        }
+        static support::redis_cluster secure{{.tls = true, .node_timeout = no_failover}};
+        return secure;
     }
 
+    way how_;
+    support::redis_cluster& nodes_;
     std::vector<support::redis_server*> stopped_;
 };
+
+template <class Context>
+store_row row_of(std::string name, way how) {
+    return {.name = std::move(name), .store = "redis", .make = [how] {
+                return std::make_unique<Context>(how);
+            }};
+}
 
 registration const native{{.name = "redis", .store = "redis", .make = [] {
                                return std::make_unique<redis_context>(server_of(false));
@@ -121,12 +160,14 @@ registration const secure{{.name = "rediss", .store = "redis", .make = [] {
 registration const local{{.name = "redis_unix", .store = "redis", .make = [] {
                               return std::make_unique<socket_context>();
                           }}};
-registration const sentinel{{.name = "redis_sentinel", .store = "redis", .make = [] {
-                                 return std::make_unique<sentinel_context>();
-                             }}};
-registration const cluster{{.name = "redis_cluster", .store = "redis", .make = [] {
-                                return std::make_unique<cluster_context>();
-                            }}};
+registration const sentinel{row_of<sentinel_context>("redis_sentinel", {})};
+registration const secure_sentinel{row_of<sentinel_context>("rediss_sentinel", {.tls = true})};
+registration const replicated_sentinel{
+    row_of<sentinel_context>("redis_sentinel_replicas", {.replicas = true})};
+registration const cluster{row_of<cluster_context>("redis_cluster", {})};
+registration const secure_cluster{row_of<cluster_context>("rediss_cluster", {.tls = true})};
+registration const replicated_cluster{
+    row_of<cluster_context>("redis_cluster_replicas", {.replicas = true})};
 registration const plain{
     {.name = "redis_plain",
      .store = "redis",

@@ -97,6 +97,20 @@ TEST_F(checker_test, tokens_rise_even_over_a_store_that_forgot) {
     EXPECT_EQ(broken(), promises{"token"});
 }
 
+// A process that has not been told yet passes on what it was granted before.
+TEST_F(checker_test, a_pass_within_a_process_has_the_token_of_its_grant) {
+    constexpr std::uint64_t before = 10 << 8;
+    auto const passed_on = [&](bool forgotten) {
+        made_.hold(1, "x", before, 0, 1, 20);
+        if (forgotten) made_.add(kind::forgot, 5, 30);
+        made_.hold(2, "x", before + 256, 6, 7, 9);
+        made_.hold(3, "x", before + 1, 20.1, 20.2, 25);
+        return broken();
+    };
+    EXPECT_EQ(passed_on(true), promises{});
+    EXPECT_EQ(passed_on(false), promises{"token"});
+}
+
 TEST_F(checker_test, a_lost_update) {
     made_.use(kind::fenced_read, 1, "n0", 1, 0);
     made_.use(kind::fenced_write, 2, "n0", 1, 1, 0);

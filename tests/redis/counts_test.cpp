@@ -1,60 +1,19 @@
 // How many commands the server gets, by its own count.
 #include <deque>
-#include <functional>
 #include <optional>
-#include <set>
 
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-
-#include <holdfast/asio.hpp>
-
+#include "redis/crowd.hpp"
 #include "redis/fixture.hpp"
 
 namespace holdfast::redis_faults {
 namespace {
-
-/// What scripts of ours call, and what the test itself asks: the server counts them as well.
-std::set<std::string> const inner{"config",  // by Redis 6.2
-                                  "config|resetstat",
-                                  "del",
-                                  "exists",
-                                  "get",
-                                  "hdel",
-                                  "hexists",
-                                  "hget",
-                                  "hgetall",
-                                  "hlen",
-                                  "hmget",
-                                  "hset",
-                                  "info",
-                                  "pexpire",
-                                  "pexpireat",
-                                  "pttl",
-                                  "set",
-                                  "setrange",
-                                  "time",
-                                  "zadd",
-                                  "publish",
-                                  "zremrangebyscore",
-                                  "zrange",
-                                  "zrem",
-                                  "zscore",
-                                  "mget"};
 
 class counts_test : public ::testing::Test {
 protected:
     void count_anew() const { server_.ask({"CONFIG", "RESETSTAT"}); }
 
     /// The commands that clients sent, together.
-    [[nodiscard]] std::uint64_t sent() const {
-        std::uint64_t out = 0;
-        for (auto const& [name, calls] : commands_of(server_))
-            if (!inner.contains(name)) out += calls;
-        return out;
-    }
+    [[nodiscard]] std::uint64_t sent() const { return commands_sent_to(server_); }
 
     /// Who begins to hear messages asks once for everything that waits: that belongs to the beginning.
     void await_quiet() const {
@@ -90,68 +49,11 @@ TEST_F(counts_test, a_lock_and_its_unlock_are_two_commands) {
     EXPECT_EQ(sent(), 2U * pairs);
 }
 
-/// Many who wait for one name in fair order, over a few clients.
-class crowd {
-public:
-    crowd(redis_server const& server, int waiters, std::chrono::milliseconds lease)
-        : holder_{server.url()},
-          first_{mutex{holder_, "q", {.lease = lease, .order = ordering::fair}}.acquire()} {
-        (void)mutex{holder_, "first"}.acquire().release();  // loads the script
-        for (int i = 0; i < 4; ++i)
-            clients_.emplace_back(server.url());
-        for (int i = 0; i < waiters; ++i) {
-            auto& it = places_.emplace_back(clients_[static_cast<std::size_t>(i) % 4], "q",
-                                            lock_options{.lease = lease, .order = ordering::fair});
-            async_acquire(it, boost::asio::bind_executor(
-                                  io_, [this](std::exception_ptr error, lease_type held) {
-                                      if (!error) on_grant(std::move(held));
-                                  }));
-        }
-        EXPECT_TRUE(eventually([&] {
-            auto const all = holder_.locks("q");
-            return all.size() == 1 && all.front().waiters.size() == places_.size();
-        }));
-    }
-    ~crowd() {
-        for (auto& it : clients_)
-            it.close();
-    }
-    crowd(crowd const&) = delete;
-    crowd& operator=(crowd const&) = delete;
-
-    /// Lets the lock go through so many hands; the last one keeps it.
-    void pass_on(int hands) {
-        wanted_ = hands;
-        EXPECT_EQ(first_.release(), release_outcome::released);
-        auto const end = std::chrono::steady_clock::now() + support::patience;
-        while (granted_ < wanted_ && std::chrono::steady_clock::now() < end)
-            io_.run_one_until(end);
-        EXPECT_EQ(granted_, wanted_);
-    }
-
-private:
-    using lease_type = holdfast::lease;
-
-    void on_grant(lease_type held) {
-        last_ = std::move(held);
-        if (++granted_ < wanted_) last_ = {};
-    }
-
-    client holder_;
-    lease_type first_;
-    std::vector<client> clients_;
-    boost::asio::io_context io_;
-    std::deque<mutex> places_;
-    lease_type last_;
-    int wanted_{0};
-    int granted_{0};
-};
-
 class hand_over_test : public counts_test {
 protected:
     /// Commands for each hand-over among so many.
     double cost(int waiters, int hands) {
-        crowd all{server_, waiters, 120s};
+        crowd all{server_.url(), waiters, 120s};
         await_quiet();
         count_anew();
         all.pass_on(hands);
@@ -171,7 +73,7 @@ TEST_F(hand_over_test, costs_the_same_at_8_and_1000_waiters) {
 
 TEST_F(counts_test, those_who_wait_are_quiet) {
     constexpr int waiters = 1000;
-    crowd const all{server_, waiters, 30s};
+    crowd const all{server_.url(), waiters, 30s};
     count_anew();
     stopwatch const since;
     (void)throughout(12s, [] { return true; });

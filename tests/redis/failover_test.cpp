@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "redis/after_a_switch.hpp"
 #include "redis/fixture.hpp"
 #include "redis/proxy.hpp"
 
@@ -38,43 +39,12 @@ protected:
 };
 
 TEST_P(failover, what_is_granted_after_it_is_never_believed_past_its_lease) {
-    constexpr auto lease_time = 3s;
-    constexpr unsigned waiters = 6;
     client home{address_.url()};
-    mutex held{home, "q", {.lease = 60s}};
-    auto first = held.acquire();
-    room only_one;
-    rising_tokens tokens;
-    tokens.add(first.token());
-    std::atomic<unsigned> asking{0};
-    std::vector<std::future<void>> all;
-    for (unsigned i = 0; i < waiters; ++i)
-        all.push_back(std::async(std::launch::async, [&] {
-            client mine{address_.url()};
-            mutex wanted{mine, "q", {.lease = lease_time, .renew = false}};
-            ++asking;
-            auto got = wanted.try_acquire_for(60s);
-            ASSERT_TRUE(got);
-            EXPECT_LE(got->remaining(), lease_time);
-            stopwatch const since;
-            tokens.add(got->token());
-            only_one.visit();
-            // The store cannot give it to another before that, and the holder must not believe longer.
-            if (i % 3 == 0) {
-                EXPECT_TRUE(eventually([&] { return !got->held(); }, 10s));
-                EXPECT_LE(since.elapsed(), lease_time);
-            }
-            got->release();
-        }));
-    ASSERT_TRUE(eventually([&] {
-        auto const seen = home.locks("q");
-        return asking == waiters && !seen.empty() && seen.front().waiters.size() == waiters;
-    }));
+    auto first = mutex{home, "q", {.lease = 60s}}.acquire();
+    waiters_with_short_leases waiters{address_.url(), home, first};
     fail_over();
     first.release();
-    for (auto& one : all)
-        EXPECT_NO_THROW(one.get());
-    EXPECT_EQ(only_one.visits(), static_cast<long>(waiters));
+    waiters.expect_all_served();
 }
 
 TEST_P(failover, a_hold_goes_on_by_the_clock_of_the_server_that_renews_it) {
@@ -91,6 +61,51 @@ TEST_P(failover, a_hold_goes_on_by_the_clock_of_the_server_that_renews_it) {
 INSTANTIATE_TEST_SUITE_P(clocks, failover, testing::Values(5s, -5s), [](auto const& which) {
     return which.param > 0s ? std::string{"ahead"} : std::string{"behind"};
 });
+
+// An address behind which two servers stand for a moment: what one has granted is not confirmed by the replicas of the
+// other.
+TEST(confirmation, counts_only_the_replicas_of_the_server_that_granted) {
+    auto const replica_of = [](redis_server const& of) {
+        return support::redis_server_options{
+            .arguments = {"--replicaof", "127.0.0.1", std::to_string(of.port())}};
+    };
+    redis_server granting{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
+    redis_server other{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
+    redis_server const others_replica{replica_of(other)};
+    ASSERT_TRUE(eventually([&] {
+        return others_replica.ask({"INFO", "replication"}).find("master_link_status:up") !=
+               std::string::npos;
+    }));
+    proxy address{granting.port(), 1};
+    client mine{address.url() + "&replicas=1"};
+    (void)mine.locks();  // connects for commands, and has nothing to confirm
+    address.lead_new_ones_to(other.port());
+    EXPECT_EQ(support::failure_of([&] {
+                  return mutex{mine, "q"}.try_acquire_for(3s);
+              }),
+              errc::store_unavailable);
+    EXPECT_NE(granting.ask({"EXISTS", "holdfast:name:{q}"}), "0") << "it was granted there";
+    EXPECT_EQ(other.ask({"EXISTS", "holdfast:replicated"}), "1") << "and the other was asked";
+}
+
+// What waits for a replica when its server is made one itself is in doubt: the server that is found next may have it.
+TEST(confirmation, is_in_doubt_when_the_server_becomes_a_replica) {
+    redis_server master{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
+    redis_server replica{
+        {.arguments = {"--replicaof", "127.0.0.1", std::to_string(master.port())}}};
+    client mine{master.url() + "?replicas=1&timeout=6s"};
+    (void)mutex{mine, "before"}.acquire().release();
+    replica.stop();
+    auto failure = std::async(std::launch::async, [&] {
+        return support::failure_of([&] { return mutex{mine, "q"}.try_acquire_for(3s); });
+    });
+    ASSERT_TRUE(eventually([&] {
+        return master.ask({"INFO", "clients"}).find("blocked_clients:1") != std::string::npos;
+    }));
+    ASSERT_EQ(master.ask({"REPLICAOF", "127.0.0.1", std::to_string(replica.port())}), "OK");
+    EXPECT_EQ(failure.get(), errc::store_unavailable);
+    replica.resume();
+}
 
 }  // namespace
 }  // namespace holdfast::redis_faults

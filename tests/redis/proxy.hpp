@@ -55,6 +55,8 @@ public:
         target_ = target;
         left_ = connections_.load();
     }
+    /// The same, but the connections to the one before go on.
+    void lead_new_ones_to(std::uint16_t target) noexcept { target_ = target; }
 
     /// From now on these are the chances, until it is good again.
     void be_bad(odds chances);

@@ -1,32 +1,17 @@
 // Every synchronizer works with exactly the rights that docs/stores/redis.md asks for.
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
+#include "redis/documented_rights.hpp"
 #include "redis/fixture.hpp"
 
 namespace holdfast::redis_faults {
 namespace {
 
-/// The words of the line that begins with ACL SETUSER, with a password.
-std::vector<std::string> documented_rights() {
-    std::ifstream page{HOLDFAST_TEST_PAGE};
-    for (std::string line; std::getline(page, line);) {
-        if (!line.starts_with("ACL SETUSER ")) continue;
-        std::istringstream in{line};
-        std::vector<std::string> out{std::istream_iterator<std::string>{in}, {}};
-        for (auto& it : out)
-            if (it == ">PASSWORD") it = ">s3cret";
-        return out;
-    }
-    throw std::runtime_error{"no line with the rights in " HOLDFAST_TEST_PAGE};
-}
-
 class rights_test : public ::testing::Test {
 protected:
     void SetUp() override {
-        auto const words = documented_rights();
+        auto const words = documented_rights(right::locks);
         ASSERT_EQ(server_.ask(words), "OK");
         ASSERT_EQ(server_.ask({"ACL", "SETUSER", "default", "-@all", "+acl", "+keys"}), "OK");
         auto const url =
@@ -59,7 +44,8 @@ protected:
 
 // Nobody can tell which server it is then: a pushed grant is confirmed first.
 TEST_F(rights_test, info_may_be_missing) {
-    ASSERT_EQ(server_.ask({"ACL", "SETUSER", documented_rights().at(2), "-info"}), "OK");
+    ASSERT_EQ(server_.ask({"ACL", "SETUSER", documented_rights(right::locks).at(2), "-info"}),
+              "OK");
     mutex mine{clients_[0], "m"};
     mutex theirs{clients_[1], "m", {.order = ordering::fair}};
     hand_over(mine.acquire(), "m", [&] { return theirs.acquire(); });

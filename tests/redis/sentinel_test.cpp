@@ -1,6 +1,7 @@
 // A master that others take over from, found through sentinels.
 #include <fstream>
 
+#include "redis/after_a_switch.hpp"
 #include "redis/fenced_load.hpp"
 #include "redis/fixture.hpp"
 #include "support/redis_sentinels.hpp"
@@ -167,65 +168,24 @@ TEST(sentinel_logins, are_told_apart) {
 // To sentinels and servers alike; and what a replica has confirmed is handed over.
 TEST(sentinel_tls, carries_everything) {
     redis_sentinels servers{{.tls = true}};
-    auto const url = servers.url() + "?replicas=1&ca=" + servers.authority();
-    client mine{url};
-    client other{url};
-    auto held = mutex{mine, "b", {.lease = 60s}}.acquire();
-    auto next = std::async(std::launch::async, [&] {
-        return mutex{other, "b"}.try_acquire_for(60s).has_value();
-    });
-    EXPECT_TRUE(eventually([&] {
-        auto const seen = mine.locks("b");
-        return !seen.empty() && seen.front().waiters.size() == 1;
-    }));
-    servers.fail_over();
-    EXPECT_TRUE(eventually([&] { return held.renew() == lease_state::held; }))
-        << held.loss_reason();
-    EXPECT_EQ(held.release(), release_outcome::released);
-    EXPECT_TRUE(next.get());
+    expect_handed_over_after(servers.url() + "?replicas=1&ca=" + servers.authority(),
+                             [&] { servers.fail_over(); });
 }
 
 class sentinel_clocks : public testing::TestWithParam<std::chrono::seconds> {};
 
 // The first server has the machine's clock, the other two another one.
 TEST_P(sentinel_clocks, what_is_granted_after_a_switch_is_never_believed_past_its_lease) {
-    constexpr auto lease_time = 3s;
-    constexpr unsigned waiters = 5;
     redis_sentinels servers{{.clocks_ahead = {0s, GetParam(), GetParam()}}};
     client home{servers.url()};
     auto first = mutex{home, "q", {.lease = 60s}}.acquire();
-    rising_tokens tokens;
-    tokens.add(first.token());
-    room only_one;
-    std::vector<std::future<void>> all;
-    for (unsigned i = 0; i < waiters; ++i)
-        all.push_back(std::async(std::launch::async, [&, i] {
-            client mine{servers.url()};
-            mutex wanted{mine, "q", {.lease = lease_time, .renew = false}};
-            auto got = wanted.try_acquire_for(60s);
-            ASSERT_TRUE(got);
-            EXPECT_LE(got->remaining(), lease_time);
-            stopwatch const since;
-            tokens.add(got->token());
-            only_one.visit();
-            if (i % 2 == 0) {
-                EXPECT_TRUE(eventually([&] { return !got->held(); }, 10s));
-                EXPECT_LE(since.elapsed(), lease_time);
-            }
-            got->release();
-        }));
-    ASSERT_TRUE(eventually([&] {
-        auto const seen = home.locks("q");
-        return !seen.empty() && seen.front().waiters.size() == waiters;
-    }));
+    waiters_with_short_leases waiters{servers.url(), home, first};
     auto const& old = servers.master();
     servers.fail_over();
     // The one before goes on as a master for some seconds: what it is told by then is forgotten.
     ASSERT_TRUE(eventually([&] { return connections_of_ours(old) == 0; }));
     first.release();
-    for (auto& one : all)
-        EXPECT_NO_THROW(one.get());
-    EXPECT_EQ(only_one.visits(), static_cast<long>(waiters));
+    waiters.expect_all_served();
 }
 
 INSTANTIATE_TEST_SUITE_P(clocks, sentinel_clocks, testing::Values(5s, -5s), [](auto const& which) {

@@ -16,10 +16,6 @@ constexpr auto bound = 60s;
 constexpr unsigned slot_count = 16384;
 constexpr std::size_t count_of_masters = 3;
 
-void require(bool met, char const* what) {
-    if (!met) throw std::runtime_error{std::string{"the cluster does not come to this: "} + what};
-}
-
 void require_ok(std::string const& said) {
     if (said != "OK") throw std::runtime_error{"a node refuses: " + said};
 }
@@ -81,18 +77,21 @@ bool has(redis_server const& node, char const* section, char const* line) {
 }  // namespace
 
 redis_server_options redis_cluster::options_of_node(std::size_t which) const {
+    auto const place = which < options_.places.size() ? options_.places[which] : redis_place{};
+    auto const bus = place.bus != 0 ? place.bus : free_port();
     redis_server_options out{
         .tls = options_.tls,
         .arguments = {"--repl-diskless-sync-delay", "0", "--cluster-enabled", "yes",
                       "--cluster-config-file", "nodes.conf", "--cluster-node-timeout",
                       std::to_string(options_.node_timeout.count()), "--cluster-port",
-                      std::to_string(free_port()), "--databases", "1",
-                      "--cluster-allow-replica-migration", "no"}};
+                      std::to_string(bus), "--databases", "1", "--cluster-allow-replica-migration",
+                      "no"}};
     if (options_.tls)
         out.arguments.insert(out.arguments.end(),
                              {"--tls-cluster", "yes", "--tls-replication", "yes"});
     out.arguments.insert(out.arguments.end(), options_.arguments.begin(), options_.arguments.end());
     if (which < options_.clocks_ahead.size()) out.clock_ahead = options_.clocks_ahead[which];
+    out.place = place;
     if (options_.tls && !nodes_.empty()) out.certificates = nodes_.front()->certificates();
     return out;
 }
@@ -110,17 +109,16 @@ redis_cluster::redis_cluster(redis_cluster_options options) : options_{std::move
     }
     for (auto const& each : nodes_)
         if (each != nodes_.front()) meet(*each);
-    require(eventually(
-                [&] {
-                    return std::ranges::all_of(nodes_, [&](auto const& each) {
-                        auto const seen = view_of(*each);
-                        return seen.size() == nodes_.size() &&
-                               std::ranges::none_of(
-                                   seen, [](view const& one) { return one.is("handshake"); });
-                    });
-                },
-                bound),
-            "all know each other");
+    await(
+        [&] {
+            return std::ranges::all_of(nodes_, [&](auto const& each) {
+                auto const seen = view_of(*each);
+                return seen.size() == nodes_.size() &&
+                       std::ranges::none_of(seen,
+                                            [](view const& one) { return one.is("handshake"); });
+            });
+        },
+        "all know each other");
     for (std::size_t i = 0; i < count_of_masters; ++i)
         require_ok(nodes_[i + count_of_masters]->ask({"CLUSTER", "REPLICATE", id_of(*nodes_[i])}));
     await_in_step();
@@ -168,9 +166,16 @@ redis_server& redis_cluster::master_of(unsigned slot) {
 
 redis_server& redis_cluster::replica_of(redis_server const& master) {
     auto const id = id_of(master);
-    for (auto const& each : view_of(living()))
-        if (each.master == id && !each.is("fail")) return with_port(each.port);
-    throw std::runtime_error{"it has no replica"};
+    redis_server* out = nullptr;
+    // One that was a master itself a moment ago may not be known as a replica yet.
+    await(
+        [&] {
+            for (auto const& each : view_of(living()))
+                if (each.master == id && !each.is("fail")) out = &with_port(each.port);
+            return out != nullptr;
+        },
+        "a replica");
+    return *out;
 }
 
 void redis_cluster::await_in_step() {
@@ -186,30 +191,49 @@ void redis_cluster::await_in_step() {
         return ok && served == slot_count &&
                (!replica || has(node, "replication", "master_link_status:up"));
     };
-    require(eventually(
-                [&] {
-                    return std::ranges::all_of(nodes_, [&](auto const& each) {
-                        return !each->is_alive() || each->is_stopped() || settled(*each);
-                    });
-                },
-                bound),
-            "agreement");
+    await(
+        [&] {
+            return std::ranges::all_of(nodes_, [&](auto const& each) {
+                return !each->is_alive() || each->is_stopped() || settled(*each);
+            });
+        },
+        "agreement");
+}
+
+void redis_cluster::await(std::function<bool()> const& met, char const* what) {
+    if (eventually(met, bound)) return;
+    std::string seen;
+    for (auto const& each : nodes_)
+        if (each->is_alive() && !each->is_stopped()) seen += each->ask({"CLUSTER", "NODES"}) + "\n";
+    throw std::runtime_error{"the cluster does not come to this: " + std::string{what} + "\n" +
+                             seen};
+}
+
+bool redis_cluster::is_served_by_another(redis_server const& old, unsigned slot) const {
+    return std::ranges::all_of(nodes_, [&](auto const& node) {
+        if (!node->is_alive() || node->is_stopped()) return true;
+        return std::ranges::any_of(view_of(*node), [&](view const& each) {
+            return each.serves(slot) && each.port != old.port();
+        });
+    });
 }
 
 void redis_cluster::await_other_than(redis_server const& old, unsigned slot) {
-    auto const moved = [&](redis_server const& node) {
-        return std::ranges::any_of(view_of(node), [&](view const& each) {
-            return each.serves(slot) && each.port != old.port();
-        });
-    };
-    require(eventually(
-                [&] {
-                    return std::ranges::all_of(nodes_, [&](auto const& each) {
-                        return !each->is_alive() || each->is_stopped() || moved(*each);
-                    });
-                },
-                bound),
-            "another master");
+    await([&] { return is_served_by_another(old, slot); }, "another master");
+}
+
+void redis_cluster::fail_over(unsigned slot, std::string const& how) {
+    auto& old = master_of(slot);
+    std::vector<std::string> wanted{"CLUSTER", "FAILOVER"};
+    if (!how.empty()) wanted.push_back(how);
+    // On a busy machine it may be given up, and must be asked for again.
+    constexpr auto one_try = 10s;
+    await(
+        [&] {
+            if (&master_of(slot) == &old) replica_of(old).ask(wanted);
+            return eventually([&] { return is_served_by_another(old, slot); }, one_try);
+        },
+        "a failover");
 }
 
 // --- slots that move -----------------------------------------------------------------------------
@@ -226,7 +250,7 @@ redis_server& redis_cluster::add_node() {
             });
         });
     };
-    require(eventually(known_by_all, bound), "a node that is known");
+    await(known_by_all, "a node that is known");
     await_in_step();
     return fresh;
 }
@@ -253,6 +277,10 @@ void redis_cluster::end_move(unsigned slot, redis_server& from, redis_server& to
     auto const id = id_of(to);
     require_ok(to.ask({"CLUSTER", "SETSLOT", number, "NODE", id}));
     require_ok(from.ask({"CLUSTER", "SETSLOT", number, "NODE", id}));
+    // The others would learn it, unless the former owner has a higher epoch by then: it would have the slot back.
+    for (auto* const each : masters())
+        if (each != &to && each != &from)
+            require_ok(each->ask({"CLUSTER", "SETSLOT", number, "NODE", id}));
 }
 
 void redis_cluster::move_slot(unsigned slot, redis_server& from, redis_server& to) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct redis_cluster_options {
     std::chrono::milliseconds node_timeout{1000};
     std::array<std::chrono::seconds, 6> clocks_ahead{};  ///< of the nodes
     std::vector<std::string> arguments{};                ///< further ones for each node
+    std::vector<redis_place> places{};                   ///< of the nodes; empty: any
 };
 
 /// Six nodes: masters of a third of the slots each, and a replica of each. When it is made, all agree on that and the replicas
@@ -44,6 +46,10 @@ public:
     /// Waits until another one than `old` serves the slot, as all nodes that live see it.
     void await_other_than(redis_server const& old, unsigned slot);
 
+    /// Has a replica take over from the master of a slot, by CLUSTER FAILOVER with `how` behind it, and waits until all see
+    /// that.
+    void fail_over(unsigned slot, std::string const& how = {});
+
     /// One more node, which knows the others and has no slots.
     redis_server& add_node();
     /// Moves one slot with its keys, as `redis-cli --cluster reshard` does.
@@ -55,6 +61,9 @@ public:
 
 private:
     [[nodiscard]] redis_server_options options_of_node(std::size_t which) const;
+    /// Waits for it; throws with what the nodes see when it does not come.
+    void await(std::function<bool()> const& met, char const* what);
+    [[nodiscard]] bool is_served_by_another(redis_server const& old, unsigned slot) const;
     [[nodiscard]] redis_server& living();
     [[nodiscard]] redis_server& with_port(unsigned port);
     void meet(redis_server& whom);

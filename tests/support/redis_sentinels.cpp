@@ -42,6 +42,7 @@ redis_sentinels::redis_sentinels(redis_sentinels_options options) : options_{std
     for (auto const ahead : options_.clocks_ahead) {
         auto here = each;
         here.clock_ahead = ahead;
+        here.place = options_.places[servers_.size()];
         if (!servers_.empty()) {
             here.certificates = servers_.front()->certificates();
             here.arguments.insert(here.arguments.end(), {"--replicaof", "127.0.0.1",
@@ -61,7 +62,8 @@ redis_sentinels::redis_sentinels(redis_sentinels_options options) : options_{std
             .arguments = options_.tls ? std::vector<std::string>{"--tls-replication", "yes"}
                                       : std::vector<std::string>{},
             .sentinel_of = lines,
-            .certificates = options_.tls ? servers_.front()->certificates() : std::string{}}));
+            .certificates = options_.tls ? servers_.front()->certificates() : std::string{},
+            .place = options_.places[servers_.size() + i]}));
     await_in_step();
 }
 

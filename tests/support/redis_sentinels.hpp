@@ -16,7 +16,8 @@ struct redis_sentinels_options {
     std::chrono::milliseconds down_after{1000};          ///< of silence a master counts as dead
     std::array<std::chrono::seconds, 3> clocks_ahead{};  ///< of the servers
     std::vector<std::string> arguments{};                ///< further ones for each server
-    std::string sentinel_lines{};  ///< further ones for each sentinel's configuration
+    std::string sentinel_lines{};         ///< further ones for each sentinel's configuration
+    std::array<redis_place, 6> places{};  ///< of the servers, then of the sentinels
 };
 
 /// Three servers and three sentinels. When it is made, the sentinels know of each other and of all servers, and the

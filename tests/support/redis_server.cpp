@@ -28,10 +28,20 @@ void require(bool met, char const* what) {
     if (!met) throw std::system_error{errno, std::generic_category(), what};
 }
 
-/// Has a program believe in another time; see other_clock.cpp.
-std::vector<std::string> with_clock(std::chrono::seconds ahead) {
-    return {"env", "LD_PRELOAD=" HOLDFAST_TEST_OTHER_CLOCK,
-            "HOLDFAST_TEST_CLOCK_AHEAD=" + std::to_string(ahead.count())};
+/// Has a program believe in another time, or reach others by other ways; see other_clock.cpp and other_network.cpp.
+std::vector<std::string> surroundings_of(redis_server_options const& options) {
+    std::string loaded;
+    std::vector<std::string> out;
+    if (options.clock_ahead != options.clock_ahead.zero()) {
+        loaded = HOLDFAST_TEST_OTHER_CLOCK;
+        out.push_back("HOLDFAST_TEST_CLOCK_AHEAD=" + std::to_string(options.clock_ahead.count()));
+    }
+    if (!options.place.routes.empty()) {
+        loaded += (loaded.empty() ? "" : ":") + std::string{HOLDFAST_TEST_OTHER_NETWORK};
+        out.push_back("HOLDFAST_TEST_ROUTES=" + options.place.routes);
+    }
+    if (!out.empty()) out.insert(out.begin(), {"env", "LD_PRELOAD=" + loaded});
+    return out;
 }
 
 /// Runs a program with its output in `log`; -1 when it cannot be started.
@@ -142,7 +152,8 @@ std::uint16_t free_port() {
 }
 
 redis_server::redis_server(redis_server_options options)
-    : options_{std::move(options)}, port_{free_port()} {
+    : options_{std::move(options)},
+      port_{options_.place.port != 0 ? options_.place.port : free_port()} {
     if (options_.tls && options_.certificates.empty()) make_certificates();
     start();
 }
@@ -174,9 +185,7 @@ void redis_server::make_certificates() const {
 
 void redis_server::start() {
     auto const port = std::to_string(port_);
-    std::vector<std::string> words;
-    if (options_.clock_ahead != options_.clock_ahead.zero())
-        words = with_clock(options_.clock_ahead);
+    auto words = surroundings_of(options_);
     words.push_back("redis-server");
     if (!options_.sentinel_of.empty()) {
         // It keeps what it learns in its configuration.
@@ -201,6 +210,17 @@ void redis_server::start() {
     require(id_ > 0, "fork");
     if (!eventually([this] { return answers(); }))
         throw std::runtime_error{"redis-server does not answer; see " + directory() + "/log"};
+    // Or what is tried with it would be tried with nothing.
+    if (options_.clock_ahead != options_.clock_ahead.zero() && !has_wanted_clock())
+        throw std::runtime_error{"redis-server has the clock of the machine"};
+}
+
+bool redis_server::has_wanted_clock() const {
+    std::chrono::seconds const theirs{std::stoll(ask({"TIME"}))};
+    auto const ours = std::chrono::system_clock::now().time_since_epoch();
+    constexpr std::chrono::seconds tolerance{2};
+    auto const difference = theirs - ours - options_.clock_ahead;
+    return difference > -tolerance && difference < tolerance;
 }
 
 bool redis_server::answers() const {

@@ -13,12 +13,20 @@
 
 namespace holdfast::support {
 
+/// Where a server is, and how it reaches others. What is 0 is chosen.
+struct redis_place {
+    std::uint16_t port{0};
+    std::uint16_t bus{0};  ///< of a node of a cluster
+    std::string routes{};  ///< a file with other ways to some ports: see other_network.cpp
+};
+
 struct redis_server_options {
     bool tls{false};                       ///< with a certificate for localhost and 127.0.0.1
     std::vector<std::string> arguments{};  ///< further ones for redis-server
     std::chrono::seconds clock_ahead{0};   ///< of the machine's, or behind it
     std::string sentinel_of{};   ///< it is a sentinel, with these lines in its configuration
     std::string certificates{};  ///< with TLS: the directory of a server that has made them
+    redis_place place{};
 };
 
 /// A port of 127.0.0.1 that nobody used a moment ago.
@@ -63,6 +71,7 @@ public:
 private:
     void make_certificates() const;
     [[nodiscard]] bool answers() const;
+    [[nodiscard]] bool has_wanted_clock() const;
 
     temporary_directory place_;
     redis_server_options options_;

@@ -21,17 +21,7 @@ constexpr milliseconds news_patience{1500};
 
 constexpr char const* switch_channel = "+switch-master";
 
-enum part : std::size_t { address, epoch, others, slots };
-
-bool same(std::vector<master> const& one, std::vector<master> const& other) {
-    auto const key = [](master const& each) {
-        std::size_t sum = 0;
-        for (auto const& range : each.slots)
-            sum = sum * 31 + range.first * slot_count + range.last;
-        return std::pair{each.address, sum};
-    };
-    return std::ranges::equal(one, other, {}, key, key);
-}
+enum part : std::size_t { address, epoch, others, slot_ranges };
 
 }  // namespace
 
@@ -126,7 +116,7 @@ void discovery::ask(bool troubled) {
     if (of_->kind == deployment::cluster) {
         command out{"CLUSTER"};
         out << "SLOTS";
-        return send(std::move(out), slots);
+        return send(std::move(out), slot_ranges);
     }
     // Answered in one go, so that the epoch is that of the address.
     for (auto const& [word, which] : {std::pair{"GET-MASTER-ADDR-BY-NAME", address},
@@ -145,7 +135,7 @@ void discovery::on_answer(std::size_t which, answer const& what, seam::clock_id)
 void discovery::take_part(std::size_t which, answer const& what) {
     auto const& here = guides_[current_];
     switch (which) {
-case slots: found_ = read_slots(what, here); break;
+    case slot_ranges: found_ = read_slots(what, here); break;
     case address: found_.masters = read_master_address(what); break;
     case epoch: found_.epoch = read_epoch(what); break;
     case others:
@@ -190,7 +180,7 @@ void discovery::conclude() {
     }
     epoch_ = found_.epoch;
     failures_ = 0;
-    unchanged_ = same(known_, found_.masters);
+    unchanged_ = known_ == found_.masters;
     known_ = found_.masters;
     learn_guides(std::move(found_.guides));
     listener_.on_topology({known_, {}, epoch_});

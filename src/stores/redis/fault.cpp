@@ -34,6 +34,7 @@ constexpr std::array rules{
          "cannot save its data and refuses to write; look at its disk and log"},
     rule{"READONLY", errc::store_unavailable,
          "is a read-only replica; name the primary in the store URL"},
+    rule{"UNBLOCKED", errc::store_unavailable, "has become a replica of another"},
     rule{"OOM", errc::store_unavailable,
          "has no memory left under its maxmemory; raise maxmemory or free some"},
     rule{"NOAUTH", errc::access_denied,
@@ -92,6 +93,8 @@ base::error explain(std::string_view words, settings const& of) {
         if (words.find("without any password") != std::string_view::npos)
             return {errc::access_denied,
                     who + "has no password set, but the store URL gives one" + told};
+        if (words.find("WAIT cannot be used with replica") != std::string_view::npos)
+            return explain("UNBLOCKED " + std::string{words}, of);
         if (words.find("max number of clients") != std::string_view::npos)
             return {errc::store_unavailable, who + "has as many clients as it may" + told};
         return {errc::unsupported, who + "refused a request" + told};

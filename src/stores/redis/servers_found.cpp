@@ -1,7 +1,8 @@
 // The servers of a store, as they are found: who takes over from whom.
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "stores/redis/fault.hpp"
 #include "stores/redis/servers.hpp"
@@ -68,7 +69,7 @@ void servers::on_topology(topology const& found) {
         if (std::exchange(places_[lane].taken_over, true); places_[lane].clock != seam::clock_id{})
             places_[lane].server->commands.keep();
     }
-    std::array<std::optional<seam::lane_id>, slot_count> serving;
+    std::vector<std::optional<seam::lane_id>> serving(slot_count);
     for (std::size_t i = 0; i < lanes.size(); ++i)
         for (auto const& range : found.masters[i].slots)
             std::fill(serving.begin() + range.first, serving.begin() + range.last + 1,

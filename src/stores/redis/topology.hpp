@@ -22,12 +22,16 @@ struct server_address {
 struct slot_range {
     slot_number first{0};
     slot_number last{0};
+
+    bool operator==(slot_range const&) const = default;
 };
 
 /// A server that takes writes.
 struct master {
     server_address address;
     std::vector<slot_range> slots;
+
+    bool operator==(master const&) const = default;
 };
 
 struct topology {

@@ -30,15 +30,40 @@ struct highest {
     }
 };
 
+/// Since when a token is due. One that was passed on within a process is that of the grant which was passed on: where the
+/// store has forgotten that one, whoever was granted since has a higher token, until the process is told.
+class due_times {
+public:
+    due_times(std::vector<hold const*> const& granted, std::vector<event> const& lapses)
+        : lapses_{lapses} {
+        for (auto const* one : granted) {
+            auto const [where, is_first] = first_.emplace(one->token >> pass_bits, one->asked);
+            if (!is_first) where->second = std::min(where->second, one->asked);
+        }
+    }
+    [[nodiscard]] instant of(hold const& one) const {
+        bool const passed_on = (one.token & ((1U << pass_bits) - 1)) != 0;
+        auto const since = first_.at(one.token >> pass_bits);
+        return passed_on && forgot_between(lapses_, since, one.granted) ? since : one.asked;
+    }
+
+private:
+    static constexpr unsigned pass_bits = 8;
+    std::vector<event> const& lapses_;
+    std::map<std::uint64_t, instant> first_;  ///< by the store's sequence
+};
+
 /// `granted` is in the order of the grants.
-void sweep(std::vector<hold const*> const& granted, findings& out) {
+void sweep(std::vector<hold const*> const& granted, std::vector<event> const& lapses,
+           findings& out) {
+    due_times const due{granted, lapses};
     auto asked = granted;
     std::sort(asked.begin(), asked.end(),
-              [](hold const* a, hold const* b) { return a->asked < b->asked; });
+              [&](hold const* a, hold const* b) { return due.of(*a) < due.of(*b); });
     highest former;
     auto next = granted.begin();
     for (auto const* one : asked) {
-        for (; next != granted.end() && (*next)->granted < one->asked; ++next)
+        for (; next != granted.end() && (*next)->granted < due.of(*one); ++next)
             former.take(**next);
         former.judge(*one, out);
     }
@@ -61,7 +86,7 @@ void tokens(evidence const& from, findings& out) {
         if (one.mode != mode::permits && !second_half) names[one.name].push_back(&one);
     }
     for (auto const& [name, granted] : names)
-        sweep(granted, out);
+        sweep(granted, from.lapses, out);
 }
 
 }  // namespace holdfast::histories::checks
