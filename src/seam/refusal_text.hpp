@@ -16,11 +16,16 @@ inline constexpr std::string_view stronger_text =
     "a hold can be made weaker, not stronger: two that wait to be stronger would wait for each "
     "other";
 
+/// With its article.
+[[nodiscard]] inline std::string one_of(lock_kind kind) {
+    return (kind == lock_kind::election ? "an " : "a ") + std::string{to_string(kind)};
+}
+
 /// `wanted` is what was asked for; null where a request has no claim.
 [[nodiscard]] inline std::string kind_mismatch_text(claim_spec const* wanted, lock_kind found) {
-    if (wanted == nullptr) return std::string{"it is in use as a "} + to_string(found);
-    return "'" + wanted->name + "' is in use as a " + to_string(found) + ", not as a " +
-           to_string(wanted->kind);
+    if (wanted == nullptr) return "it is in use as " + one_of(found);
+    return "'" + wanted->name + "' is in use as " + one_of(found) + ", not as " +
+           one_of(wanted->kind);
 }
 
 /// The same for the limit of a semaphore.

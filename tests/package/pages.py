@@ -68,14 +68,21 @@ class Page(sandbox.Sandbox):
         def matches():
             self.wrote = self.type(command)
             return pattern.fullmatch(self.wrote)
+
+        def is_answered():
+            matches()
+            return not self.wrote.startswith("Could not connect")
         if LOOKS.search(command):
             try:
                 sandbox.until(matches, command)
                 return
             except AssertionError:
                 pass
-        elif matches():
-            return
+        else:
+            # A server that was started by the line before may not listen yet.
+            sandbox.until(is_answered, command)
+            if pattern.fullmatch(self.wrote):
+                return
         self.fail(f"$ {command}\nmust write:\n{expected}\nand wrote:\n{self.wrote}")
 
     def follow(self, page):

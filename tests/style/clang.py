@@ -1,7 +1,7 @@
 """Clang compiles the command and base without a warning, and agrees with what is said about locks.
 
 The product is built by GCC. Clang looks at other things, above all at which mutex guards what (-Wthread-safety): every
-source that sees base/thread_annotations.hpp is compiled too, wherever it is.
+source that locks, or whose headers say what is guarded, is compiled too, wherever it is.
 """
 
 import concurrent.futures
@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 from includes import _INCLUDE, resolve
 from tree import Finding
@@ -16,29 +17,25 @@ from tree import Finding
 RULE = "clang"
 
 FOLDERS = ("src/base/", "src/cli/")
-ANNOTATIONS = "src/base/thread_annotations.hpp"
 WARNINGS = "cmake/HoldfastWarnings.cmake"
 COMPILERS = ("clang++-14", "clang++")
 
+_ANNOTATED = re.compile(r"base/thread_annotations\.hpp|base/mutex\.hpp|\bHOLDFAST_(?:GUARDED_BY|REQUIRES)|\bbase::(?:lock_guard|unique_lock)\b")
 _WARNING = re.compile(r"^\s+(-W[a-z0-9=-]+)$", re.MULTILINE)
 _MESSAGE = re.compile(r"^(?P<path>[^\s:][^:\n]*):(?P<line>\d+):\d+: (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 
 
-def _included(tree, path, known):
-    """The files of ours that `path` includes, directly or not."""
-    if path not in known:
-        known[path] = found = set()
-        for quoted, angled in _INCLUDE.findall(tree.text(path)):
-            target = resolve(tree, path, quoted or None, angled or None)
-            if target:
-                found |= {target} | _included(tree, target, known)
-    return known[path]
+def _locks(tree, path):
+    """Whether `path`, or a header of ours that it includes itself, says what is guarded or locks something."""
+    if _ANNOTATED.search(tree.text(path)):
+        return True
+    included = (resolve(tree, path, quoted or None, angled or None) for quoted, angled in _INCLUDE.findall(tree.text(path)))
+    return any(_ANNOTATED.search(tree.text(each)) for each in included if each)
 
 
 def sources(tree):
-    known = {}
     return [path for path in tree.cpp() if path.endswith(".cpp") and path.startswith(("src/", "tests/unit/")) and
-            (path.startswith(FOLDERS) or ANNOTATIONS in _included(tree, path, known))]
+            (path.startswith(FOLDERS) or _locks(tree, path))]
 
 
 def options(tree):
@@ -48,8 +45,14 @@ def options(tree):
             "-Isrc/cli", "-Itests", "-DHOLDFAST_BUILDING"]
 
 
-def _compile(compiler, tree, path):
-    run = subprocess.run([compiler, *options(tree), path], cwd=tree.root, capture_output=True, text=True, check=False)
+def make_messages(tree, folder):
+    """The headers that the build makes of .proto files."""
+    for path in sorted(tree.root.glob("src/**/*.proto")):
+        subprocess.run(["protoc", f"--proto_path={path.parent}", f"--cpp_out={folder}", str(path)], check=True)
+
+
+def _compile(compiler, tree, path, made):
+    run = subprocess.run([compiler, *options(tree), "-isystem", made, path], cwd=tree.root, capture_output=True, text=True, check=False)
     if run.returncode == 0:
         return None
     first = next((match for match in _MESSAGE.finditer(run.stderr)), None)
@@ -64,7 +67,8 @@ def check(tree):
     if compiler is None:
         yield Finding("tools/setup", 1, RULE, "clang is not installed")
         return
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        for found in pool.map(lambda path: _compile(compiler, tree, path), sources(tree)):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool, tempfile.TemporaryDirectory() as made:
+        make_messages(tree, made)
+        for found in pool.map(lambda path: _compile(compiler, tree, path, made), sources(tree)):
             if found is not None:
                 yield found

@@ -278,7 +278,7 @@ class Clang(RuleTest):
     def setUp(self):
         super().setUp()
         self.write(clang.WARNINGS, "    target_compile_options(x INTERFACE\n        -Wshadow\n        $<$<CXX_COMPILER_ID:GNU>:-Wx>\n")
-        self.write(clang.ANNOTATIONS, self.MUTEX)
+        self.write("src/base/thread_annotations.hpp", self.MUTEX)
         self.write("src/runtime/a.hpp", '#include "base/thread_annotations.hpp"\n'
                    "struct a { mutex m; int x __attribute__((guarded_by(m))); };\n")
 

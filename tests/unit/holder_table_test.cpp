@@ -126,10 +126,16 @@ TEST(name_tables_test, holders_are_known_while_somebody_uses_them) {
 
 TEST(name_tables_test, permits_that_are_out_are_known_when_nobody_uses_them) {
     name_tables tables;
-    tables.permits_of("out")->held.push_back({hold(), 1, nullptr});
+    {
+        auto const out = tables.permits_of("out");
+        base::lock_guard const guard{out->mutex};
+        out->held.push_back({hold(), 1, nullptr});
+    }
     for (int i = 0; i < 1'000; ++i)
         (void)tables.permits_of("in" + std::to_string(i));
-    EXPECT_EQ(tables.permits_of("out")->held.size(), 1U);
+    auto const out = tables.permits_of("out");
+    base::lock_guard const guard{out->mutex};
+    EXPECT_EQ(out->held.size(), 1U);
 }
 
 }  // namespace

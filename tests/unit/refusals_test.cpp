@@ -84,6 +84,10 @@ TEST(refusals, other_kinds_and_limits) {
     EXPECT_EQ(words_of(errc::kind_mismatch, [&] { permits.acquire(); }),
               "'x' is in use as a lock, not as a semaphore: the name is in use as another kind of "
               "synchronizer");
+    election led{user, "x"};
+    EXPECT_EQ(words_of(errc::kind_mismatch, [&] { (void)led.campaign("me"); }),
+              "'x' is in use as a lock, not as an election: the name is in use as another kind of "
+              "synchronizer");
     client other{"memory:refusals-kinds"};
     semaphore wrong{other, "s", 3};
     EXPECT_EQ(words_of(errc::limit_mismatch, [&] { wrong.acquire(); }),
