@@ -81,8 +81,8 @@ class NoServer(Contact):
                 self.assertEqual(self.shell.status(), 69)
 
     def test_wait_is_the_limit_where_it_is_given(self):
-        self.shell.type(f"{sandbox.holdfast} run --wait 3s x -- true\n")
-        self.expect_tries("3.0s")
+        self.shell.type(f"{sandbox.holdfast} run --wait 8s x -- true\n")
+        self.expect_tries("8.0s")
         self.shell.prompt()
         self.assertEqual(self.shell.status(), 69)
 
