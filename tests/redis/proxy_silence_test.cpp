@@ -25,9 +25,11 @@ protected:
         if (!GetParam().replica) return;
         replica_ = std::make_unique<redis_server>(support::redis_server_options{
             .arguments = {"--replicaof", "127.0.0.1", std::to_string(server_.port())}});
+        // The server itself must say so: it counts no replica before it has heard from it.
         EXPECT_TRUE(eventually([&] {
             return replica_->ask({"INFO", "replication"}).find("master_link_status:up") !=
-                   std::string::npos;
+                       std::string::npos &&
+                   server_.ask({"INFO", "replication"}).find("state=online") != std::string::npos;
         }));
     }
 
