@@ -42,6 +42,7 @@ void rules::move_line(name_record& record) {
     bool granted_any = false;
     while (record.waiters > 0) {
         auto* const next = ledger_.first_waiter(record);
+        if (next == nullptr) break;  // the ledger takes no more changes at once
         if (next->expires <= now_) {
             end(record, *next, "the waiter did not show that it is alive within its lease");
             continue;

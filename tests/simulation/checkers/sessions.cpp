@@ -18,6 +18,9 @@ public:
             lost_.erase(submit->subject.id);
     }
 
+    // The same where a submit that was under way went on in it by itself.
+    void granted(store_hold const& fresh, bool) override { lost_.erase(fresh.id); }
+
     void session_lost(std::vector<seam::claim_id> const& claims) override {
         lost_.insert(claims.begin(), claims.end());
         look();

@@ -1,0 +1,242 @@
+// Names: looks, steps and watches.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "stores/etcd/driver.hpp"
+#include "stores/etcd/transaction.hpp"
+
+namespace holdfast::stores::etcd {
+
+namespace {
+
+bool is_quiet(wire::Event const& event) {
+    wire::Head head;
+    return event.type() == wire::Event::PUT && head.ParseFromString(event.kv().value()) &&
+           head.quiet();
+}
+
+}  // namespace
+
+struct driver::listed {
+    compare::ticket which{};
+    compare::listing what;
+    std::set<std::string> found;
+};
+
+void driver::fetch(compare::ticket which, compare::query what) {
+    base::lock_guard const guard{mutex_};
+    if (what.names.empty()) {
+        tell(which, compare::views{});
+        return wake();
+    }
+    ranges wanted;
+    std::vector<std::size_t> ends;  ///< behind the ranges of each name
+    for (auto const& each : what.names) {
+        std::ranges::move(ranges_for(each, keys_), std::back_inserter(wanted));
+        ends.push_back(wanted.size());
+    }
+    read(core_->link, std::move(wanted),
+         [this, which, what = std::move(what), ends = std::move(ends)](
+             fault const& trouble, answers& found, std::uint64_t) mutable {
+             if (trouble) return tell(which, trouble);
+             std::vector<wire::RangeResponse const*> all;
+             for (auto const& each : found)
+                 all.push_back(&each);
+             std::vector<looked> seen;
+             std::size_t begin = 0;
+             for (std::size_t each = 0; each < ends.size(); begin = ends[each++])
+                 seen.push_back(
+                     view_of(what.names[each], std::span{all}.subspan(begin, ends[each] - begin)));
+             complete_views(which, std::move(what), std::move(seen), false);
+         });
+}
+
+// Whom a name names is known only when it was read, so their bodies take a second look. Death is for ever: what is
+// read later is as good.
+void driver::complete_views(compare::ticket which, compare::query what, std::vector<looked> seen,
+                            bool missed) {
+    ranges wanted;
+    for (std::size_t each = 0; each < seen.size(); ++each)
+        for (auto const id : seen[each].unknown)
+            wanted.push_back(range_for(id, what.names[each].bodies, keys_));
+    read(core_->link, std::move(wanted),
+         [this, which, seen = std::move(seen), missed](fault const& trouble, answers& found,
+                                                       std::uint64_t) mutable {
+             compare::views out;
+             std::size_t next = 0;
+             for (auto& each : seen) {
+                 if (!trouble)
+                     for (auto const id : each.unknown)
+                         set_session(each.found, id, found[next++]);
+                 out.found.push_back(std::move(each.found));
+             }
+             if (missed) return tell(which, compare::missed{std::move(out.found.front())});
+             tell(which, std::move(out));
+         });
+}
+
+void driver::commit(compare::ticket which, compare::step what) {
+    base::lock_guard const guard{mutex_};
+    auto request = transaction_of(what, keys_);
+    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+        "/etcdserverpb.KV/Txn", std::move(request),
+        [this, which, what = std::move(what)](fault const& trouble,
+                                              wire::TxnResponse const& response, base::instant) {
+            if (trouble) return tell(which, trouble);
+            auto done = read_step(what, response);
+            if (done.taken == stepped::branch::first) return tell(which, std::move(done.committed));
+            if (done.taken == stepped::branch::none) return tell(which, compare::fenced{});
+            std::vector<looked> seen;
+            seen.push_back(std::move(done.seen));
+            complete_views(which, {{what.otherwise}}, std::move(seen), true);
+        });
+}
+
+void driver::list(compare::ticket which, compare::listing what) {
+    base::lock_guard const guard{mutex_};
+    auto state = std::make_shared<listed>();
+    state->which = which;
+    state->what = std::move(what);
+    list_some(state);
+}
+
+// A name with a long line fills its range, and what stands behind it is not known then: the others count up to there
+// only, and the list goes on from that name.
+void driver::list_some(std::shared_ptr<listed> const& state) {
+    constexpr std::int64_t most_keys = 1000;
+    auto const& what = state->what;
+    ranges wanted;
+    for (bool const condition : {false, true})
+        for (bool const line : {true, false}) {
+            if (what.waited_for && !line) continue;
+            auto range = line ? keys_.lines_behind(condition, what.prefix, what.after)
+                              : keys_.heads_behind(condition, what.prefix, what.after);
+            auto& out = wanted.emplace_back();
+            out.set_key(std::move(range.begin));
+            out.set_range_end(std::move(range.end));
+            out.set_limit(most_keys);
+            out.set_keys_only(true);
+        }
+    read(core_->link, std::move(wanted),
+         [this, state](fault const& trouble, answers& found, std::uint64_t) {
+             if (trouble) return tell(state->which, trouble);
+             std::optional<std::string> known_until;
+             std::set<std::string> seen;
+             for (std::size_t each = 0; each < found.size(); ++each) {
+                 bool const in_line =
+                     state->what.waited_for || each % 2 == 0;  // as they were asked for
+                 std::string last;
+                 for (auto const& entry : found[each].kvs())
+                     seen.insert(last = keys_.name_of(entry.key(), in_line));
+                 if (found[each].more() && (!known_until || last < *known_until))
+                     known_until = last;
+             }
+             if (known_until) seen.erase(seen.upper_bound(*known_until), seen.end());
+             state->found.merge(seen);
+             if (known_until && state->found.size() < state->what.most) {
+                 state->what.after = *known_until;
+                 return list_some(state);
+             }
+             compare::names out{{state->found.begin(), state->found.end()}};
+             if (out.found.size() > state->what.most) out.found.resize(state->what.most);
+             tell(state->which, std::move(out));
+         });
+}
+
+void driver::watch(compare::ticket which, compare::name_key key) {
+    base::lock_guard const guard{mutex_};
+    auto& watched = names_[key];
+    if (watched.in_force) {
+        tell(which, compare::in_force{});
+        return wake();
+    }
+    watched.waiting.push_back(which);
+    if (watched.watch != 0) return;
+    watched.watch = core_->watching.add(
+        {.range = {keys_.head(key), {}},
+         .on_event =
+             [this, key](wire::Event const& event) {
+                 if (!is_quiet(event)) tell(key);
+             },
+         .on_force =
+             [this, key](fault const& trouble, bool again) {
+                 if (again) tell(told_gap{});
+                 auto const found = names_.find(key);
+                 if (found == names_.end()) return;
+                 if (trouble && found->second.in_force) tell(told_doubt{trouble.error.text});
+                 found->second.in_force = !trouble;
+                 auto const waiting = std::exchange(found->second.waiting, {});
+                 if (trouble) names_.erase(found);
+                 for (auto const each : waiting)
+                     trouble ? tell(each, trouble) : tell(each, compare::in_force{});
+             }});
+}
+
+void driver::unwatch(compare::name_key key) noexcept {
+    base::lock_guard const guard{mutex_};
+    auto const found = names_.find(key);
+    if (found == names_.end()) return;
+    core_->watching.remove(found->second.watch);
+    for (auto const each : found->second.waiting)
+        tell(each, compare::in_force{});
+    bool const waited = !found->second.waiting.empty();
+    names_.erase(found);
+    if (waited) wake();
+}
+
+void driver::watch_session(compare::session_id id) {
+    base::lock_guard const guard{mutex_};
+    if (sessions_.contains(id)) return;
+    sessions_[id].watch =
+        core_->watching.add({.range = {keys_.session(id), {}},
+                             .deletions_only = true,
+                             .patient = true,
+                             .on_event = [this, id](wire::Event const&) { on_session_end(id); },
+                             .on_force =
+                                 [this, id](fault const& trouble, bool again) {
+                                     if (again) tell(told_gap{});
+                                     auto const found = sessions_.find(id);
+                                     if (found == sessions_.end()) return;
+                                     if (trouble) return static_cast<void>(sessions_.erase(found));
+                                     found->second.in_force = true;
+                                     found->second.seen = false;
+                                     look_after_sessions();
+                                 }});
+}
+
+void driver::unwatch_session(compare::session_id id) noexcept {
+    base::lock_guard const guard{mutex_};
+    auto const found = sessions_.find(id);
+    if (found == sessions_.end()) return;
+    core_->watching.remove(found->second.watch);
+    sessions_.erase(found);
+}
+
+// A watch tells what happens from now on: whether the session still lives is a question of its own, asked again when
+// its answer was lost.
+void driver::look_after_sessions() {
+    for (auto& [id, session] : sessions_) {
+        if (!session.in_force || session.seen) continue;
+        session.seen = true;
+        read(core_->link, {range_for(id, false, keys_)},
+             [this, id = id](fault const& trouble, answers& found, std::uint64_t) {
+                 auto const watched = sessions_.find(id);
+                 if (watched == sessions_.end()) return;
+                 if (trouble)
+                     watched->second.seen = false;
+                 else if (found.front().count() == 0)
+                     on_session_end(id);
+             });
+    }
+}
+
+void driver::on_session_end(compare::session_id id) {
+    auto const found = sessions_.find(id);
+    if (found == sessions_.end()) return;
+    core_->watching.remove(found->second.watch);
+    sessions_.erase(found);
+    tell(id);
+}
+
+}  // namespace holdfast::stores::etcd
