@@ -46,14 +46,20 @@ TEST(cluster_partition, is_survived_by_the_larger_side_and_fenced) {
         EXPECT_TRUE(eventually([&] { return connections_of_ours(nodes.node(i)) == 0; }));
 }
 
+/// Three servers and three sentinels; the master and one sentinel are on the smaller side.
+class sentinel_partition : public ::testing::Test {
+protected:
+    partitioned_network network{6, {0, 3}};
+    support::redis_sentinels servers{[this] {
+        support::redis_sentinels_options out{.down_after = 2s};
+        std::ranges::copy(network.places(), out.places.begin());
+        return out;
+    }()};
+};
+
 // A sentinel of the smaller side says that the master is still the one before, and that one goes on: only the tokens tell
 // the sides apart.
-TEST(sentinel_partition, lets_both_sides_in_and_is_fenced) {
-    constexpr std::size_t first_sentinel = 3;
-    partitioned_network network{6, {0, first_sentinel}};
-    support::redis_sentinels_options options{.down_after = 2s};
-    std::ranges::copy(network.places(), options.places.begin());
-    support::redis_sentinels servers{options};
+TEST_F(sentinel_partition, lets_both_sides_in_and_is_fenced) {
     auto& old = servers.server(0);
     ASSERT_EQ(&servers.master(), &old);
     fenced_load load{servers.url(), names, on_both_sides(network)};
@@ -82,12 +88,7 @@ TEST(sentinel_partition, lets_both_sides_in_and_is_fenced) {
 }
 
 // What replicas do not confirm is not granted: the side without them stands still.
-TEST(sentinel_partition, stops_the_side_without_replicas_where_they_must_confirm) {
-    constexpr std::size_t first_sentinel = 3;
-    partitioned_network network{6, {0, first_sentinel}};
-    support::redis_sentinels_options options{.down_after = 2s};
-    std::ranges::copy(network.places(), options.places.begin());
-    support::redis_sentinels servers{options};
+TEST_F(sentinel_partition, stops_the_side_without_replicas_where_they_must_confirm) {
     fenced_load load{servers.url() + "?replicas=1&timeout=1s", names, on_both_sides(network)};
     ASSERT_TRUE(load.goes_on(recovery, large_side));
     ASSERT_TRUE(load.goes_on(recovery, small_side));

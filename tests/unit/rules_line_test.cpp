@@ -113,6 +113,16 @@ TEST_F(rules_test, claims_of_one_owner_that_join_are_one_hold) {
     EXPECT_EQ(size(), 0U);
 }
 
+TEST_F(rules_test, what_an_owner_has_left_behind_does_not_keep_it_out) {
+    auto const owned = spec({.name = "n", .lease = 10s, .owner = "o", .joins = true});
+    auto const one = claim(owned, 1);
+    auto const two = claim(owned, 2);
+    auto const first = take(one);
+    take(two);
+    EXPECT_EQ(settle(two, 5000ms), seam::ending::released) << "kept, and over before the first";
+    EXPECT_EQ(take(claim(owned, 3)).number, first.number);
+}
+
 TEST_F(rules_test, an_owner_that_does_not_join_waits_like_others) {
     auto const owned = spec({.name = "n", .lease = 1s, .owner = "o"});
     take(claim(owned, 1));

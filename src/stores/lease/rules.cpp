@@ -68,10 +68,13 @@ bool rules::fits(name_record const& record, claim_mode mode, std::uint32_t permi
 bool rules::admits(name_record& record, seam::claim const& wanted) {
     auto const& spec = *wanted.spec;
     if (spec.joins && spec.mode == claim_mode::exclusive && record.holders > 0) {
-        auto const* const holder = ledger_.soonest_holder(record);
-        if (!holder->kept && holder->subject.spec->joins &&
-            holder->subject.spec->owner == spec.owner && holder->mode == claim_mode::exclusive)
-            return true;
+        bool joined = false;  // what a hold of the same owner has left behind is in nobody's way
+        ledger_.each_holder(record, [&](entry const& holder) {
+            joined = joined || (!holder.kept && holder.subject.spec->joins &&
+                                holder.subject.spec->owner == spec.owner &&
+                                holder.mode == claim_mode::exclusive);
+        });
+        if (joined) return true;
     }
     bool const behind_line = spec.mode == claim_mode::permits && spec.order == ordering::barging
                                  ? record.fair_waiters > 0

@@ -87,9 +87,12 @@ end
 local function admits(b, e)
     local r = b.r
     if e.joins and e.mode == EXCLUSIVE then
-        local holder = soonest_holder(b)
-        if holder and holder.state == HELD and holder.joins and holder.owner == e.owner and
-            holder.mode == EXCLUSIVE then return true end
+        -- What a hold of the same owner has left behind is in nobody's way.
+        for _, id in ipairs(holder_ids(b)) do
+            local holder = find(b, id)
+            if holder and holder.state == HELD and holder.joins and holder.owner == e.owner and
+                holder.mode == EXCLUSIVE then return true end
+        end
     end
     local behind_line = r.waiters > 0
     if e.mode == PERMITS and not e.fair then behind_line = r.fair > 0 end
