@@ -167,6 +167,21 @@ TEST_P(recursive_mutex_test, of_one_owner_is_one_hold_across_clients) {
     EXPECT_GT(third->token(), second.token());
 }
 
+TEST_P(recursive_mutex_test, of_one_owner_joins_past_what_it_has_left_behind) {
+    if (!can({ability::joint_owners})) return;
+    auto const ours = connect();
+    auto const theirs = connect();
+    auto const others = connect();
+    recursive_mutex mine{ours, "q", {.owner = "job 7"}};
+    recursive_mutex brief{theirs, "q", {.min_hold = 5s, .owner = "job 7"}};
+    recursive_mutex next{others, "q", {.owner = "job 7"}};
+    auto const held = mine.acquire();
+    EXPECT_EQ(brief.acquire().release(), release_outcome::released);
+    auto const joined = next.try_acquire();
+    ASSERT_TRUE(joined) << "the name is kept for a while, but from strangers only";
+    EXPECT_EQ(joined->token(), held.token());
+}
+
 // Both waited behind a stranger: when the owner's turn comes, it comes for both.
 TEST_P(recursive_mutex_test, lets_all_waiters_of_one_owner_in_together) {
     if (!can({ability::joint_owners, ability::line})) return;
