@@ -45,6 +45,7 @@ FOREIGN = {
     "libpq-fe.h": ("src/stores/postgres/", "tests/", "bench/"),
     "sqlite3.h": ("src/stores/file/", "tests/", "bench/"),
     "grpc": ("src/stores/etcd/", "tests/", "bench/"),
+    "zookeeper/": ("src/stores/zookeeper/", "tests/", "bench/"),
     "CLI/": ("src/cli/",),
     "fmt/": ("src/cli/", "tests/", "bench/"),
     "toml++/": ("src/cli/",),
