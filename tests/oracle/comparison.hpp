@@ -27,9 +27,7 @@ private:
 };
 
 [[nodiscard]] std::string describe(seam::request const& what);
-/// Without times, where they are not `timed`.
-[[nodiscard]] std::string describe(seam::reply_body const& body, sequence_names& names,
-                                   bool timed = true);
+[[nodiscard]] std::string describe(seam::reply_body const& body, sequence_names& names);
 [[nodiscard]] std::string describe(seam::notice const& what, sequence_names& names);
 
 }  // namespace holdfast::oracle

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "support/proxy.hpp"
+#include "redis/proxy.hpp"
 #include "support/redis_server.hpp"
 #include "support/temporary_directory.hpp"
 

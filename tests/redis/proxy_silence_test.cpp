@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "redis/fixture.hpp"
-#include "support/proxy.hpp"
+#include "redis/proxy.hpp"
 
 namespace holdfast::redis_faults {
 namespace {

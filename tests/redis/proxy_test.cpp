@@ -1,5 +1,5 @@
 // A bad network: nothing happens twice, nothing stays behind, and the counts are right.
-#include "support/proxy.hpp"
+#include "redis/proxy.hpp"
 
 #include <memory>
 #include <optional>

@@ -5,14 +5,12 @@
 
 namespace holdfast::simulation {
 
-world::world(std::uint64_t seed, profile its_plan, variant its_variant, trace_mode trace)
+world::world(std::uint64_t seed, profile its_plan, variant its_variant, bool traced)
     : broken{std::move(its_variant)},
       plan{its_plan},
       random{seed},
       store{*this, broken},
-      trace_{trace} {
-    if (plan.compares()) store.begin_documents();
-}
+      traced_{traced} {}
 
 world::~world() = default;
 

@@ -1,4 +1,4 @@
-#include "support/proxy.hpp"
+#include "redis/proxy.hpp"
 
 #include <cerrno>
 #include <string_view>
