@@ -42,7 +42,7 @@ _holdfast() {
 
     case $previous in
     --store)
-        COMPREPLY=($(compgen -W "file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// $(_holdfast_stores) ${memory[*]}" -- "$current"))
+        COMPREPLY=($(compgen -W "file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// etcd:// etcds:// postgres:// $(_holdfast_stores) ${memory[*]}" -- "$current"))
         return
         ;;
     --on-lost)
@@ -79,10 +79,10 @@ _holdfast() {
     if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     elif [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict bench help' -- "$current"))
+        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict schema bench help' -- "$current"))
     elif [[ $command == help ]]; then
-        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict bench' -- "$current"))
-    elif [[ $command != bench ]]; then
+        COMPREPLY=($(compgen -W 'run lock unlock elect leader latch barrier list show evict schema bench' -- "$current"))
+    elif [[ $command != bench && $command != schema ]]; then
         COMPREPLY=($(compgen -W "$(_holdfast_names)" -- "$current"))
     fi
 }

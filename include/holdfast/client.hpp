@@ -69,5 +69,10 @@ private:
     std::shared_ptr<detail::session> session_;
 };
 
+/// What has to be in the store of this URL, in its own language (SQL), for those whose user may not make it: a
+/// client makes it by itself where it may. Empty for a store that needs nothing. Does not talk to the store.
+/// Throws as the constructor of `client` does.
+[[nodiscard]] HOLDFAST_EXPORT std::string store_schema(std::string_view url);
+
 }  // namespace v1
 }  // namespace holdfast

@@ -24,9 +24,12 @@ class HoldfastConan(ConanFile):
         "shared": [True, False],
         "file": [True, False],  # the store file:
         "redis": [True, False],  # the store redis:
+        "etcd": [True, False],  # the store etcd:
+        "postgres": [True, False],  # the store postgres:
         "command": [True, False],  # the holdfast command
     }
-    default_options = {"shared": True, "file": True, "redis": False, "command": False}
+    default_options = {"shared": True, "file": True, "redis": False, "etcd": False, "postgres": False,
+                       "command": False}
 
     def set_version(self):
         header = load(self, os.path.join(self.recipe_folder, ROOT, "include", "holdfast", "version.hpp"))
@@ -52,6 +55,11 @@ class HoldfastConan(ConanFile):
         if self.options.redis:
             self.requires("hiredis/[>=1.0]")
             self.requires("openssl/[>=3 <4]")
+        if self.options.etcd:
+            self.requires("grpc/[>=1.50]")
+            self.requires("protobuf/[>=3.21]")
+        if self.options.postgres:
+            self.requires("libpq/[>=14]")
         if self.options.command:
             self.requires("cli11/[>=2.3]")
             self.requires("fmt/[>=9]")
@@ -64,6 +72,8 @@ class HoldfastConan(ConanFile):
             "BUILD_SHARED_LIBS": bool(self.options.shared),
             "HOLDFAST_STORE_FILE": bool(self.options.file),
             "HOLDFAST_STORE_REDIS": bool(self.options.redis),
+            "HOLDFAST_STORE_ETCD": bool(self.options.etcd),
+            "HOLDFAST_STORE_POSTGRES": bool(self.options.postgres),
             "HOLDFAST_BUILD_CLI": bool(self.options.command),
             "HOLDFAST_BUILD_TESTS": False,
             "HOLDFAST_BUILD_BENCH": False,

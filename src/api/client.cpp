@@ -6,8 +6,10 @@
 #include "api/session.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/url.hpp"
 #include "core/barrier.hpp"
 #include "core/latch.hpp"
+#include "runtime/loader.hpp"
 
 namespace holdfast {
 inline namespace v1 {
@@ -84,6 +86,12 @@ void client::close() {
 std::string client::url() const { return session_->url(); }
 
 std::shared_ptr<detail::session> const& client::shared_state() const noexcept { return session_; }
+
+std::string store_schema(std::string_view url) {
+    auto const parsed = base::url::parse(url);
+    auto const& module = runtime::find_store(parsed.scheme);
+    return module.schema == nullptr ? std::string{} : module.schema(parsed);
+}
 
 }  // namespace v1
 }  // namespace holdfast

@@ -21,6 +21,7 @@ constexpr std::array table{
     command{"list", "[OPTION…] [PREFIX]", program_place::none, &define_list},
     command{"show", "[OPTION…] NAME", program_place::none, &define_show},
     command{"evict", "[OPTION…] NAME", program_place::none, &define_evict},
+    command{"schema", "[OPTION…]", program_place::none, &define_schema},
     command{"bench", "[OPTION…]", program_place::none, &define_bench},
     command{"help", "[COMMAND]", program_place::none, &define_help},
 };

@@ -56,6 +56,7 @@ void define_barrier(CLI::App& parent, invocation& invocation);
 void define_list(CLI::App& parent, invocation& invocation);
 void define_show(CLI::App& parent, invocation& invocation);
 void define_evict(CLI::App& parent, invocation& invocation);
+void define_schema(CLI::App& parent, invocation& invocation);
 void define_bench(CLI::App& parent, invocation& invocation);
 
 /// All commands, in the order in which the help shows them.

@@ -1,12 +1,19 @@
 // The part of the engine that looks for cycles of waiting owners.
 #include "core/deadlock_search.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/engine_parts.hpp"
 #include "core/wait_graph.hpp"
 
 namespace holdfast::core {
+
+namespace {
+
+constexpr std::chrono::nanoseconds second_look = std::chrono::milliseconds{400};
+
+}  // namespace
 
 // Queue first, then look: whoever queues last sees the whole cycle.
 void deadlock_search::look(claim_state& claim, base::instant now) {
@@ -34,7 +41,14 @@ void deadlock_search::on_reply(claim_state& claim, seam::reply const& answer, ba
     auto const names = std::exchange(claim.cold().seen, {});
     auto const id = seam::to_string(claim.subject.id);
     auto const cycle = find_cycle(names, id);
-    if (!is_youngest(cycle, id)) return;
+    bool const again = std::exchange(claim.cold().in_cycle, !cycle.empty());
+    if (cycle.empty()) return;
+    // The youngest reports it. Where stores have no time in common, the youngest may have looked before the last one
+    // stood in line: then whoever finds the cycle there for a second time does.
+    if (!is_youngest(cycle, id) && !again) {
+        claim.renew_at = std::min(claim.renew_at, now + second_look + shared_.jitter(second_look));
+        return parts_.timing.reschedule(claim);
+    }
     std::string words = "waiting for '" + claim.terms->spec->name + "' closes a cycle:";
     for (auto const& step : cycle)
         words += " " + step.waiter.owner + " waits for '" + step.name + "';";

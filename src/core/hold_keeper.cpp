@@ -191,11 +191,12 @@ void hold_keeper::lose(claim_state& claim, std::string const& why, base::instant
         parts_.settlements.settle(claim, now);
     } else {
         parts_.claims.enter(claim, claim_phase::over);
-        // A lease ends by itself at the store; in a session that lives on, only we can end it.
+        // A lease ends by itself at the store; in a session that lives on, only we can end it, once it is over.
         auto const longest = claim.longest_lease();
+        auto const lease = shared_.judge->sure_lease(claim.lease, claim.lease_given);
         claim.surely_over = shared_.settings.abilities.per_claim_lease
                                 ? claim.deadline + longest + 4 * judgement::margin(longest)
-                                : claim.deadline;
+                                : claim.deadline + judgement::margin(lease);
         parts_.timing.reschedule(claim);
     }
     if (!queue->waiting.empty() && queue->current == nullptr) parts_.acquires.start(queue, now);

@@ -36,8 +36,10 @@ void notice_reader::on_granted(claim_state& claim, seam::claim_granted const& to
     if (claim.at() != phase::waiting && claim.at() != phase::submitting) return;
     auto const from = shared_.judge->source_of({claim.lane, told.clock});
     auto const* const reading = shared_.clocks.find(from.lane, from.clock);
-    // A grant from before the store said that it waits has ended since: the message is an old one.
-    bool const old = told.clock == claim.clock && told.held.began < claim.seen_waiting;
+    // A grant from before the store said that it waits has ended since: the message is an old one. A session's lease
+    // began before its grants, which its store tells in order.
+    bool const old = shared_.settings.abilities.per_claim_lease && told.clock == claim.clock &&
+                     told.held.began < claim.seen_waiting;
     if (reading == nullptr || old ||
         !shared_.judge->can_have_begun(*reading, told.held.began, now)) {
         claim.hinted = !claim.in_store_line;

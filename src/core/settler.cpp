@@ -120,10 +120,11 @@ void settler::on_reply(claim_state& claim, seam::reply const& answer, base::inst
 void settler::on_failure(claim_state& claim, base::error const& error, base::instant now) {
     claim.asking = false;
     ++claim.failures;
-    // A store that refuses (rather than is silent) will not change its mind: the lease ends it.
+    // A store that refuses (rather than is silent) will not change its mind: the lease ends it. Within a session that
+    // lives with other claims nothing would, so it is asked for until it changes its mind.
     if (!error.is(errc::store_unavailable)) {
         tell_release(claim, release_outcome::unknown);
-        return forget(claim);
+        if (shared_.settings.abilities.per_claim_lease) return forget(claim);
     }
     claim.try_at = now + shared_.back_off(claim.failures, engine_context::longest_back_off);
     parts_.timing.reschedule(claim);

@@ -164,8 +164,12 @@ void submitter::on_granted(claim_state& claim, seam::grant const& grant,
     if (lease < claim.lease && usable_time(lease, grace) <= milliseconds::zero())
         return parts_.acquires.fail_queue(claim, too_little_for(grace, lease), now);
     // A grant that was long under way has little left: what is handed out should be worth having.
-    if (claim.lost_at() - now < nanoseconds{usable_time(lease, claim.terms->grace)} / 2 &&
-        claim.confirmations < 3) {
+    // In a session it began with the last sign of life. Without renewals that is all there will be, so it
+    // begins anew.
+    nanoseconds const usable = usable_time(lease, claim.terms->grace);
+    bool const unrenewed = !claim.terms->renew && !shared_.settings.abilities.per_claim_lease;
+    auto const least = unrenewed ? usable - usable / 32 : usable / 2;
+    if (claim.lost_at() - now < least && claim.confirmations < (unrenewed ? 1 : 3)) {
         if (claim.confirmations++ == 0) ++shared_.counters.late_grants;
         parts_.claims.enter(claim, claim_phase::confirming);
         return parts_.renewals.renew_now(claim, now);

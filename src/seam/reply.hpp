@@ -93,7 +93,7 @@ struct cell {
 };
 
 struct swapped {
-    std::uint64_t version{0};
+    std::uint64_t version{0};  ///< 0: it was removed
 };
 
 /// The cell had another version, or the guard did not hold: as it is now.

@@ -114,6 +114,9 @@ struct store_context {
 struct store_module {
     /// Checks the URL (throws errc::bad_url) and makes a store that has not connected yet.
     std::unique_ptr<store> (*make)(store_context context);
+    /// What has to be in the store beforehand where the client may not make it, as its administrator would enter
+    /// it. Checks the URL as `make` does; talks to nobody. Missing where nothing is needed.
+    std::string (*schema)(base::url const& url){nullptr};
 };
 
 }  // namespace holdfast::seam

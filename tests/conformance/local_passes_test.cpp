@@ -15,8 +15,12 @@ protected:
         mutex their{theirs, "q"};
         auto holder = mine.acquire();
         auto rival = elsewhere([&] { return their.acquire(); });
-        EXPECT_TRUE(waits(ours, "q", 1));
-        EXPECT_EQ(holder.renew(), lease_state::held);  // now it knows of the rival
+        // A rival may be listed before the holder is told of it; so long afterwards it has been, or a renewal tells.
+        EXPECT_TRUE(eventually([&] {
+            auto const waiters = listed(ours, "q").waiters;
+            return waiters.size() == 1 && waiters.front().age >= 300ms;
+        }));
+        EXPECT_EQ(holder.renew(), lease_state::held);
         auto local = elsewhere([&] { return mine.acquire(); });
         EXPECT_TRUE(waits(ours, "q", 2));
         EXPECT_EQ(holder.release(), release_outcome::released);

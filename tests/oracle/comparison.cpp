@@ -22,10 +22,17 @@ std::string text(seam::claim const& claim) {
 
 struct in_replies {
     sequence_names& names;
+    bool timed{true};
+
+    // A time or a span, where they are compared.
+    template <class Time>
+    std::string when(Time value) const {
+        return timed ? text(value) : std::string{};
+    }
 
     std::string grant(seam::grant const& held) const {
-        return names.of(static_cast<std::uint64_t>(held.number)) + " since " + text(held.began) +
-               (held.contended ? " contended" : "");
+        return names.of(static_cast<std::uint64_t>(held.number)) + " since " + when(held.began) +
+               (timed && held.contended ? " contended" : "");
     }
     std::string cell(seam::cell const& found) const {
         return names.of(found.version) + " '" + found.value + "'";
@@ -40,7 +47,7 @@ struct in_replies {
         for (auto const& each : all)
             out += " " + each.id + " " + names.of(each.token >> pass_bits) + " mode " +
                    std::to_string(static_cast<int>(each.mode)) + " " +
-                   std::to_string(each.permits) + " '" + each.value + "' for " + text(each.age);
+                   std::to_string(each.permits) + " '" + each.value + "' for " + when(each.age);
         return out;
     }
 
@@ -50,11 +57,11 @@ struct in_replies {
         return "granted " + grant(what.held);
     }
     std::string operator()(seam::queued const& what) const {
-        return "queued " + text(what.blocked_for);
+        return "queued " + when(what.blocked_for);
     }
     std::string operator()(seam::refused const& what) const {
         return "refused " + std::to_string(static_cast<int>(what.why)) + " " + what.text + " " +
-               text(what.blocked_for);
+               when(what.blocked_for);
     }
     std::string operator()(seam::settled const& what) const {
         return what.how == seam::ending::released ? "released" : "gone";
@@ -64,7 +71,7 @@ struct in_replies {
         for (auto const& each : what.items) {
             using status = seam::renewal::status;
             if (each.found == status::alive) out += " [alive " + grant(each.held) + "]";
-            if (each.found == status::waiting) out += " [waiting " + text(each.blocked_for) + "]";
+            if (each.found == status::waiting) out += " [waiting " + when(each.blocked_for) + "]";
             if (each.found == status::gone) out += " [gone]";
             if (each.found == status::unknown) out += " [unknown]";
         }
@@ -150,8 +157,8 @@ struct in_notices {
 
 std::string describe(seam::request const& what) { return std::visit(in_requests{}, what); }
 
-std::string describe(seam::reply_body const& body, sequence_names& names) {
-    return std::visit(in_replies{names}, body);
+std::string describe(seam::reply_body const& body, sequence_names& names, bool timed) {
+    return std::visit(in_replies{names, timed}, body);
 }
 
 std::string describe(seam::notice const& what, sequence_names& names) {

@@ -27,7 +27,9 @@ private:
 };
 
 [[nodiscard]] std::string describe(seam::request const& what);
-[[nodiscard]] std::string describe(seam::reply_body const& body, sequence_names& names);
+/// Without times, where they are not `timed`.
+[[nodiscard]] std::string describe(seam::reply_body const& body, sequence_names& names,
+                                   bool timed = true);
 [[nodiscard]] std::string describe(seam::notice const& what, sequence_names& names);
 
 }  // namespace holdfast::oracle

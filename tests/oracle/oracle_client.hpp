@@ -21,13 +21,15 @@ namespace holdfast::oracle {
 /// Not thread-safe.
 class oracle_client final : seam::event_sink {
 public:
-    oracle_client(seam::store_module const& of, std::string const& url)
+    using maker = std::unique_ptr<seam::store> (*)(seam::store_context);
+
+    oracle_client(maker make, std::string const& url)
         : self_{std::make_shared<seam::identity>(
               seam::identity{seam::client_id{base::entropy()}, "here", 1, "oracle"})},
-          store_{of.make({.url = base::url::parse(url),
-                          .self = *self_,
-                          .sink = *this,
-                          .log = [](log_level, std::string const&) {}})} {}
+          store_{make({.url = base::url::parse(url),
+                       .self = *self_,
+                       .sink = *this,
+                       .log = [](log_level, std::string const&) {}})} {}
 
     [[nodiscard]] std::shared_ptr<seam::identity const> const& self() const noexcept {
         return self_;

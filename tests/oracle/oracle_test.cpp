@@ -10,8 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include "compare/memory_driver.hpp"
 #include "oracle/comparison.hpp"
 #include "oracle/oracle_client.hpp"
+#include "oracle/row.hpp"
+#include "stores/compare/store.hpp"
 #include "stores/lease/rules.hpp"
 #include "stores/memory/memory_ledger.hpp"
 #include "support/counts.hpp"
@@ -28,12 +31,17 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
-/// A store under test.
-struct row {
-    std::string name;
-    seam::store_module const* (*module)();
-    bool tells_at_once;  ///< all that a request leads to is told by it, and nothing else is told
-};
+// The family of stores that compare, over the reference of its drivers.
+template <bool Clock>
+std::unique_ptr<seam::store> make_comparing(seam::store_context context) {
+    using driver_tests::server_make;
+    static driver_tests::memory_server server{
+        Clock ? server_make::with_clock : server_make::without_clock, base::entropy()};
+    return stores::compare::make_store(
+        std::move(context), [](stores::compare::driver_events& events) {
+            return std::make_unique<driver_tests::memory_driver>(server, events);
+        });
+}
 
 std::uint64_t seed_of_run() {
     auto const* const given = std::getenv("HOLDFAST_SEED");
@@ -48,14 +56,12 @@ protected:
     static constexpr std::uint64_t nobodys_version = 1ULL << 52;
 
     oracle() : random_{seed_} {
-        if (GetParam().name == "redis") server_ = std::make_unique<support::redis_server>();
-        auto const url =
-            server_ != nullptr ? server_->url() : "file:" + (place_.path() / "locks.db").string();
         for (int i = 0; i < clients; ++i)
-            all_.push_back(std::make_unique<oracle_client>(*GetParam().module(), url));
+            all_.push_back(std::make_unique<oracle_client>(GetParam().make, store_.url));
         // Messages are heard from the first watch on; what is told before is nobody's.
         for (auto& each : all_) {
-            each->send(seam::watch{{lock_kind::lock, "nobody's", seam::holders_part}});
+            clock_ =
+                each->send(seam::watch{{lock_kind::lock, "nobody's", seam::holders_part}}).clock;
             each->send(seam::unwatch{{lock_kind::lock, "nobody's", seam::holders_part}});
             (void)each->take_notices();
         }
@@ -75,7 +81,9 @@ protected:
         // Now and then a name is asked for as another kind.
         out.name = one_in(12) ? "x" : pick<std::string>({"a", "b"}) + to_string(out.kind);
         out.order = one_in(2) ? ordering::fair : ordering::barging;
-        out.lease = pick<milliseconds>({3ms, 20ms, 60'000ms, 60'000ms, 60'000ms});
+        out.lease = GetParam().sessions
+                        ? pick<milliseconds>({3'600'000ms, 5'400'000ms})
+                        : pick<milliseconds>({3ms, 20ms, 60'000ms, 60'000ms, 60'000ms});
         if (out.kind == lock_kind::semaphore || out.kind == lock_kind::condition) {
             out.mode = claim_mode::permits;
             out.order = out.kind == lock_kind::condition ? ordering::fair : out.order;
@@ -121,15 +129,17 @@ protected:
         case 5:
             return seam::submit{.subject = claim,
                                 .queue = !one_in(3),
-                                .not_after = one_in(15) ? seen_ - 1s : seam::store_time::max()};
+                                .not_after = one_in(15) ? seen_ - 1s : seam::store_time::max(),
+                                .clock = clock_};
         case 6:
         case 7:
         case 8:
         case 9:
-            return seam::settle{.subject = claim,
-                                .keep_for = one_in(8) ? pick<milliseconds>({1ms, 10ms}) : 0ms,
-                                .tombstone_until = one_in(6) ? seen_ + 20ms : seam::store_time{},
-                                .consume = claim.spec->mode == claim_mode::permits && one_in(4)};
+            return seam::settle{
+                .subject = claim,
+                .keep_for = one_in(8) ? draw_span() : 0ms,
+                .tombstone_until = one_in(6) ? seen_ + tombstone_span() : seam::store_time{},
+                .consume = claim.spec->mode == claim_mode::permits && one_in(4)};
         case 10:
         case 11: return seam::renew{.items = {{claim, pick<milliseconds>({3ms, 60'000ms})}}};
         case 12: return draw_change(claim);
@@ -150,6 +160,12 @@ protected:
         }
         }
     }
+
+    milliseconds draw_span() {
+        return GetParam().sessions ? 3'600'000ms : pick<milliseconds>({1ms, 10ms});
+    }
+
+    static milliseconds tombstone_span() { return GetParam().sessions ? 3'600'000ms : 20ms; }
 
     static seam::request inspect_of(seam::claim const& claim) {
         // As above.
@@ -182,7 +198,7 @@ protected:
     seam::request draw_swap(seam::claim const& claim) {
         seam::swap out{.key = draw_cell(), .value = std::to_string(random_.below(100))};
         out.expected = one_in(4) ? nobodys_version : versions_[out.key].first;
-        out.ttl = one_in(4) ? 5ms : 60'000ms;
+        out.ttl = GetParam().sessions ? 3'600'000ms : one_in(4) ? 5ms : 60'000ms;
         out.operation = {all_[0]->self()->id, (1ULL << 40) + (one_in(10) ? 1 : ++last_claim_)};
         out.remove = one_in(6);
         out.quiet = one_in(5);
@@ -228,10 +244,13 @@ protected:
         auto const what = "step " + std::to_string(steps_++) + " of seed " + std::to_string(seed_) +
                           ": client " + std::to_string(who) + ", " + describe(request);
         seen_ = reply.now;
+        clock_ = reply.clock;
         std::vector<stores::lease::directed_notice> told;
         stores::lease::rules rules{ledger_, reply.now, all_[who]->self(), told};
         auto const expected = rules.handle(for_rules(request));
-        ASSERT_EQ(describe(reply.body, names_), describe(expected, rules_names_)) << what;
+        bool const timed = !GetParam().sessions;
+        ASSERT_EQ(describe(reply.body, names_, timed), describe(expected, rules_names_, timed))
+            << what;
         learn_version(request, reply.body, expected);
         if (GetParam().tells_at_once) compare_notices(told, what);
     }
@@ -259,10 +278,11 @@ protected:
     // What Redis must keep besides: every key but the mark ends by itself, and whoever waits and has an owner is
     // found by those who look for deadlocks.
     void check_keys() {
-        std::istringstream keys{server_->ask({"KEYS", "*"})};
+        auto& server = *static_cast<support::redis_server*>(store_.server.get());
+        std::istringstream keys{server.ask({"KEYS", "*"})};
         for (std::string key; std::getline(keys, key);)
-            ASSERT_TRUE(key == "holdfast:mark" || server_->ask({"PTTL", key}) != "-1") << key;
-        auto const index = server_->ask({"ZRANGE", "holdfast:waited", "0", "-1"}) + "\n";
+            ASSERT_TRUE(key == "holdfast:mark" || server.ask({"PTTL", key}) != "-1") << key;
+        auto const index = server.ask({"ZRANGE", "holdfast:waited", "0", "-1"}) + "\n";
         for (auto const& name : ledger_.waited_names({}, SIZE_MAX)) {
             auto* const record = ledger_.find(name, std::hash<std::string>{}(name), false);
             if (record == nullptr) continue;
@@ -294,8 +314,7 @@ protected:
         return out;
     }
 
-    support::temporary_directory place_;
-    std::unique_ptr<support::redis_server> server_;
+    running_store const store_{GetParam().run()};
     std::vector<std::unique_ptr<oracle_client>> all_;
     stores::memory::memory_ledger ledger_{1};
     sequence_names names_;
@@ -307,20 +326,50 @@ protected:
     std::map<seam::cell_key, std::pair<std::uint64_t, std::uint64_t>> versions_;
     std::uint64_t last_claim_{0};
     seam::store_time seen_{};
+    seam::clock_id clock_{};  ///< of the one server there is
     int steps_{0};
 };
 
 TEST_P(oracle, agrees_with_the_rules) {
-    auto const steps = support::large_count(400'000);
+    auto const steps = support::large_count(GetParam().requests);
     for (int i = 0; i < steps && !HasFatalFailure(); ++i) {
         step();
         if (GetParam().name == "redis" && i % 100 == 0 && !HasFatalFailure()) check_keys();
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, oracle,
-                         testing::Values(row{"file", &holdfast_store_file_v1, false},
-                                         row{"redis", &holdfast_store_redis_v1, true}),
+running_store run_file() {
+    auto place = std::make_shared<support::temporary_directory>();
+    return {"file:" + (place->path() / "locks.db").string(), place};
+}
+
+running_store run_redis() {
+    auto server = std::make_shared<support::redis_server>();
+    return {server->url(), server};
+}
+
+running_store run_nothing() { return {"compare:"}; }
+
+std::vector<row> all_rows() {
+    std::vector<row> out{
+        {.name = "file", .make = make_by<&holdfast_store_file_v1>, .run = run_file},
+        {.name = "redis",
+         .make = make_by<&holdfast_store_redis_v1>,
+         .run = run_redis,
+         .tells_at_once = true},
+        {.name = "compare_with_clock",
+         .make = make_comparing<true>,
+         .run = run_nothing,
+         .sessions = true},
+        {.name = "compare_without_clock",
+         .make = make_comparing<false>,
+         .run = run_nothing,
+         .sessions = true}};
+    out.insert(out.end(), further_rows().begin(), further_rows().end());
+    return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(stores, oracle, testing::ValuesIn(all_rows()),
                          [](auto const& which) { return which.param.name; });
 
 }  // namespace

@@ -15,6 +15,8 @@ depends() { # package, one that it depends on
 }
 depends "$library-file" libsqlite3-0
 depends "$library-redis" libssl3
+depends "$library-etcd" libgrpc++
+depends "$library-postgres" libpq5
 depends libholdfast-dev "$library (= $VERSION)"
 depends holdfast "$library (= $VERSION)"
 depends holdfast "$library-file (= $VERSION)"

@@ -81,6 +81,7 @@ class Vcpkg(Recipes):
     def test_the_port(self):
         self.assertIn("file (linked), redis (off)", self.configure("core", "file"))
         self.assertIn("file (linked), redis (linked)", self.configure("core", "file", "redis", "tool"))
+        self.assertIn("postgres (linked)", self.configure("core", "postgres"))
 
 
 class Conan(Recipes):
@@ -119,10 +120,11 @@ class Conan(Recipes):
             folder = pattern.removesuffix("/*")
             self.assertTrue((pathlib.Path(source) / folder).exists(), pattern)
             os.symlink((pathlib.Path(source) / folder).resolve(), self.folder / folder)
-        recipe.options = types.SimpleNamespace(**{**recipe.default_options, "redis": True, "command": True})
+        recipe.options = types.SimpleNamespace(**{**recipe.default_options, "redis": True, "postgres": True, "command": True})
         variables = [f"-D{name}={'ON' if value else 'OFF'}" for name, value in recipe.cmake_variables().items()]
         said = self.run_cmake("-S", self.folder, "-B", self.folder / "build", "-G", "Ninja", *variables)
         self.assertIn("file (module), redis (module)", said)
+        self.assertIn("postgres (module)", said)
 
 
 class Docker(Recipes):
@@ -138,7 +140,9 @@ class Docker(Recipes):
 
     def test_what_it_installs_is_what_the_build_needs(self):
         setup = (ROOT / "tools/setup").read_text(encoding="utf-8")
-        needed = set(re.search(r"build\) echo ([^\"]*)", setup).group(1).split()) | {"libboost1.81-dev"}
+        needed = {"libboost1.81-dev"}
+        for group in (r"small\) echo ([^\"]*)", r"build\) packages_of small && echo ([^;]*)"):
+            needed |= set(re.search(group, setup).group(1).split())
         installed = [set(words[words.index("install") + 1:]) for words in self.commands() if words[:2] == ["apt-get", "install"]]
         self.assertEqual(needed - installed[0], set())
 

@@ -6,7 +6,7 @@
 
 #include "redis/after_a_switch.hpp"
 #include "redis/fixture.hpp"
-#include "redis/proxy.hpp"
+#include "support/proxy.hpp"
 
 namespace holdfast::redis_faults {
 namespace {

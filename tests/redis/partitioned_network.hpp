@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "redis/proxy.hpp"
+#include "support/proxy.hpp"
 #include "support/redis_server.hpp"
 #include "support/temporary_directory.hpp"
 

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "redis/fixture.hpp"
-#include "redis/proxy.hpp"
+#include "support/proxy.hpp"
 
 namespace holdfast::redis_faults {
 namespace {

@@ -1,5 +1,5 @@
 // A bad network: nothing happens twice, nothing stays behind, and the counts are right.
-#include "redis/proxy.hpp"
+#include "support/proxy.hpp"
 
 #include <memory>
 #include <optional>

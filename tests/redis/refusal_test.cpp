@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "redis/fixture.hpp"
-#include "redis/proxy.hpp"
+#include "support/proxy.hpp"
 
 namespace holdfast::redis_faults {
 namespace {

@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "redis/fixture.hpp"
-#include "redis/proxy.hpp"
 #include "support/counts.hpp"
+#include "support/proxy.hpp"
 
 namespace holdfast::redis_faults {
 namespace {

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "simulation/compare/family_client.hpp"
+#include "simulation/engine_claims.hpp"
 #include "simulation/party.hpp"
 #include "simulation/user.hpp"
 #include "simulation/world.hpp"
@@ -47,6 +49,7 @@ client::client(world& where, std::size_t index)
         };
     }
     engine_ = std::make_unique<core::engine>(std::move(with));
+    if (where.plan.compares()) family_ = std::make_unique<family_client>(where, *this);
 }
 
 client::~client() {
@@ -69,6 +72,10 @@ void client::at(moment when, std::function<void()> what) {
 void client::hear(seam::request_id id, seam::reply const& reply) {
     world_.note([&] { return world_.name_of(*this) + " hears " + world_.words(id, reply); });
     learn(id, reply);
+    // There the rules run at the client: what it was told is what was done.
+    if (auto const ended = settling_.extract(id);
+        family_ != nullptr && !ended.empty() && std::holds_alternative<seam::settled>(reply.body))
+        world_.seen.gave_up(ended.mapped());
     engine()->on_reply(id, reply, now());
 }
 
@@ -106,6 +113,15 @@ bool client::knows_contended(seam::claim_id id) const {
     return found != contended_.end() && found->second;
 }
 
+bool client::knows(seam::claim_id id) const { return knows_claim(*engine_, id); }
+
+bool client::asks_about(seam::claim_id id) const {
+    return std::ranges::any_of(settling_, [&](auto const& each) { return each.second == id; }) ||
+           std::ranges::any_of(asked_, [&](auto const& each) {
+               return std::ranges::find(each.second, id) != each.second.end();
+           });
+}
+
 std::shared_ptr<core::wait_queue> client::queue_for(core::terms_ptr const& terms) {
     if (!terms->sharable()) return std::make_shared<core::wait_queue>(terms);
     for (auto const& each : lines_)
@@ -116,6 +132,8 @@ std::shared_ptr<core::wait_queue> client::queue_for(core::terms_ptr const& terms
 void client::remember(core::engine::outgoing const& out) {
     world_.note([&] { return world_.name_of(*this) + " sends " + world_.words(out); });
     world_.tell([&](checker& it) { it.sent(*this, out.what); });
+    if (auto const* const settle = std::get_if<seam::settle>(&out.what))
+        settling_.emplace(out.id, settle->subject.id);
     if (auto const* const submit = std::get_if<seam::submit>(&out.what)) {
         asked_[out.id] = {submit->subject.id};
     } else if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
@@ -129,6 +147,7 @@ void client::remember(core::engine::outgoing const& out) {
 
 void client::send(core::engine::outgoing out) {
     remember(out);
+    if (family_ != nullptr) return family_->send(out.id, out.what);
     if (!world_.plan.in_process) return net_.send(std::move(out));
     world_.store.receive(self_, std::move(out.what),
                          [this, id = out.id](seam::reply const& reply) { hear(id, reply); });

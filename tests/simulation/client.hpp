@@ -13,6 +13,7 @@
 
 namespace holdfast::simulation {
 
+class family_client;
 class party;
 class user;
 class world;
@@ -32,6 +33,8 @@ public:
     [[nodiscard]] core::engine_visit engine() noexcept { return core::engine_visit{*engine_}; }
     [[nodiscard]] link& net() noexcept { return net_; }
     [[nodiscard]] session_driver& sessions() noexcept { return sessions_; }
+    /// Null unless the store compares.
+    [[nodiscard]] family_client* family() noexcept { return family_.get(); }
     [[nodiscard]] drift_clock& clock() noexcept { return clock_; }
     [[nodiscard]] base::instant now() const noexcept;
     [[nodiscard]] bool alive() const noexcept { return alive_; }
@@ -61,6 +64,11 @@ public:
     [[nodiscard]] bool knows_contended(seam::claim_id id) const;
     void forget_contended(seam::claim_id id) { contended_.erase(id); }
 
+    /// Whether its engine has this claim, in whatever state.
+    [[nodiscard]] bool knows(seam::claim_id id) const;
+    /// Whether it waits for an answer about this claim.
+    [[nodiscard]] bool asks_about(seam::claim_id id) const;
+
     bool leaving{false};  ///< it is about to be closed
     std::vector<std::unique_ptr<user>> users;
     std::vector<std::unique_ptr<party>> parties;
@@ -78,9 +86,11 @@ private:
     drift_clock clock_;
     link net_;
     session_driver sessions_;
+    std::unique_ptr<family_client> family_;
     std::unique_ptr<core::engine> engine_;
     std::vector<std::shared_ptr<core::wait_queue>> lines_;
     std::map<seam::request_id, std::vector<seam::claim_id>> asked_;
+    std::map<seam::request_id, seam::claim_id> settling_;
     std::map<seam::claim_id, bool> contended_;
     std::vector<std::function<void()>> backlog_;
     base::instant armed_for_{base::never};

@@ -31,6 +31,7 @@ struct store_wait {
     seam::claim_id id{};
     seam::spec_ptr spec{};
     seam::store_time expires{};
+    seam::store_time since{};  ///< known of a store that compares
 };
 
 /// How a claim ended at the store.

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "simulation/compare/documents.hpp"
 #include "simulation/workload.hpp"
 #include "simulation/world.hpp"
 
@@ -50,6 +51,9 @@ std::string draw_name(world& where) {
 void evict(world& where) {
     if (auto* const sessions = where.store.with_sessions(); sessions && where.random.one_in(2))
         return sessions->end_one(where.random.next());
+    if (auto* const documents = where.store.with_documents();
+        documents != nullptr && where.random.one_in(2))
+        return documents->end_one(where.random.next());
     seam::evict what{.name = draw_name(where)};
     where.store.receive(std::make_shared<seam::identity const>(), what, [](seam::reply const&) {});
 }
@@ -103,6 +107,8 @@ void inject(world& where) {
     plan(where, its.restarts, [&where] { where.store.restart(true); });
     plan(where, its.soft_restarts, [&where] { where.store.restart(false); });
     plan(where, its.evictions, [&where] { evict(where); });
+    plan(where, its.forgeries,
+         [&where] { where.store.with_documents()->forge(where.random.next()); });
     plan(where, its.clock_changes, [&where] {
         auto const lane = where.random.below(where.store.behind().count());
         where.store.change_clock(static_cast<seam::lane_id>(lane));

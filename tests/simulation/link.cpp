@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simulation/compare/family_client.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -127,6 +128,7 @@ void link::fail(seam::request_id id, char const* why, seam::clock_id clock) {
 }
 
 void link::cut(std::optional<seam::lane_id> lane) {
+    if (client_.family() != nullptr) return client_.family()->cut();
     // Whoever connects anew says so: what was watched must be asked for again.
     if (world_.plan.about != theme::locks)
         client_.at(world_.time.now() + world_.draw(milliseconds{5}), [this] {

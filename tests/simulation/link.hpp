@@ -43,11 +43,13 @@ public:
     std::function<script(seam::request const&)> on_request{};
     std::function<moment(seam::notice const&)> on_notice{};  ///< its delay; max() loses it
 
-private:
     enum stream { requests, replies, notices };
 
+    /// Whether the next message is lost, and when it arrives otherwise.
     [[nodiscard]] bool lost(stream which);
     [[nodiscard]] moment arrival(stream which, moment delay);
+
+private:
     void drop(seam::request_id id);
     void fail(seam::request_id id, char const* why, seam::clock_id clock = {});
     void arrive(seam::request_id id, seam::request const& what, server::route by,

@@ -83,6 +83,29 @@ void draw_session(profile& out, base::random& random) {
     (random.one_in(2) ? out.session_step : out.session_most) = span;
 }
 
+// A store that compares. It keeps what it has acknowledged, and has one clock, or none, for ever.
+void draw_family(profile& out, std::uint64_t seed) {
+    base::random random{seed ^ 0x66616d696c7eULL};
+    bool const chosen = random.one_in(5);
+    if (!chosen || out.in_process) return;
+    out.family =
+        random.one_in(2) ? store_family::compare_with_clock : store_family::compare_without_clock;
+    out.line = true;
+    out.lanes = 1;
+    out.clock_changes = out.restarts = out.store_jumps = 0;
+    out.session = true;
+    out.session_least = std::chrono::ceil<milliseconds>(12 * out.latency_max) + milliseconds{100};
+    out.session_most = out.session_step = milliseconds{0};
+    if (random.one_in(2))
+        out.session_step =
+            milliseconds{1 + random.below(static_cast<std::uint64_t>(out.lease_max.count()))};
+    out.polls = out.family == store_family::compare_with_clock && random.one_in(5);
+    if (random.one_in(3)) out.letter_bytes = 300;
+    if (random.one_in(3)) out.forgeries = few(random, 6);
+    // Calls go by several connections.
+    if (random.one_in(2)) out.reorder = true;
+}
+
 profile draw_swarm(base::random& random);
 
 }  // namespace
@@ -94,6 +117,7 @@ profile draw_profile(base::random& random, std::uint64_t seed) {
     base::random beside{seed * 0x9e3779b97f4a7c15ULL};  // for the same reason
     draw_lanes(out, beside);
     draw_session(out, beside);
+    draw_family(out, seed);
     return out;
 }
 
@@ -167,6 +191,10 @@ std::string profile::text() const {
     add("session of at least", session_least.count());
     add("in steps of", session_step.count());
     add("at most", session_most.count());
+    add("compares with a clock", family == store_family::compare_with_clock ? 1 : 0);
+    add("compares without a clock", family == store_family::compare_without_clock ? 1 : 0);
+    add("polls", polls ? 1 : 0);
+    add("forgeries", forgeries);
     add("wild clocks", wild_clocks);
     return out;
 }

@@ -13,6 +13,10 @@
 
 namespace holdfast::simulation {
 
+/// What kind of store it is. The last two compare: the rules run in the clients, on a server with a clock of its own or
+/// without one.
+enum class store_family { rules_at_the_store, compare_with_clock, compare_without_clock };
+
 /// Chances are per 10,000 messages, counts are per run.
 struct profile {
     theme about{theme::locks};
@@ -49,6 +53,11 @@ struct profile {
     std::chrono::milliseconds session_step{0};
     std::chrono::milliseconds session_most{0};
 
+    store_family family{store_family::rules_at_the_store};
+    bool polls{false};  ///< a store that compares: nothing is pushed
+    std::uint32_t letter_bytes{8'000};
+    int forgeries{0};  ///< letters from somebody who does not know the secrets of claims
+
     // The clients.
     std::size_t clients{2};
     std::size_t users{3};
@@ -80,6 +89,9 @@ struct profile {
                 (asked + session_step - std::chrono::milliseconds{1}) / session_step * session_step;
         if (session_most.count() > 0) asked = std::min(asked, session_most);
         return std::max(asked, session_least);
+    }
+    [[nodiscard]] bool compares() const noexcept {
+        return family != store_family::rules_at_the_store;
     }
     /// Whether the promises that depend on honest clocks are to be kept.
     [[nodiscard]] bool within_fault_model() const noexcept {

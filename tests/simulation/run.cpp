@@ -60,10 +60,10 @@ void wind_up(world& where) {
 
 }  // namespace
 
-run_result run_seed(std::uint64_t seed, variant const& which, bool traced) {
+run_result run_seed(std::uint64_t seed, variant const& which, trace_mode trace) {
     base::random draws{seed};
     auto const plan = draw_profile(draws, seed);
-    world where{draws.next(), plan, which, traced};
+    world where{draws.next(), plan, which, trace};
     where.note([&] { return plan.text(); });
     add_all_checkers(where);
     for (std::size_t i = 0; i < plan.clients; ++i)
@@ -80,6 +80,7 @@ run_result run_seed(std::uint64_t seed, variant const& which, bool traced) {
     where.note([] { return std::string{"nobody begins anything new"}; });
     wind_up(where);
     run_result out{where.failed(), plan.text(), where.time.steps()};
+    out.digest = where.digest();
     for (auto const& home : where.clients) {
         out.holds += home->engine()->counters().grants;
         out.passes += home->engine()->counters().passes;

@@ -1,6 +1,8 @@
 // The promises over many seeds. HOLDFAST_SEEDS says how many in all; a failing one is printed with the
 // command that shows it.
 #include <cstdlib>
+#include <map>
+#include <ranges>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -43,14 +45,21 @@ TEST_P(seeds_test, keep_all_promises) {
 
 INSTANTIATE_TEST_SUITE_P(part, seeds_test, ::testing::Range(std::uint64_t{0}, parts));
 
+// Whatever was run before: nothing may depend on where things lie in memory. So the runs are made twice, in the
+// opposite order, which leaves each of them another memory.
 TEST(replay, the_same_seed_gives_the_same_run) {
-    for (std::uint64_t seed = 1000000; seed < 1000016; ++seed) {  // of every theme
-        auto const first = run_seed(seed);
-        auto const again = run_seed(seed);
-        EXPECT_EQ(first.steps, again.steps) << "seed " << seed;
-        EXPECT_EQ(first.holds, again.holds);
-        EXPECT_EQ(first.losses, again.losses);
-        EXPECT_EQ(first.profile_words, again.profile_words);
+    std::map<std::uint64_t, run_result> first;
+    for (std::uint64_t seed = 1000000; seed < 1000064; ++seed) {
+        base::random draws{seed};
+        bool const compares = draw_profile(draws, seed).compares();
+        if (seed < 1000016 || compares)  // of every theme, and of every store
+            first.emplace(seed, run_seed(seed, {}, trace_mode::digested));
+    }
+    for (auto const& [seed, before] : std::ranges::reverse_view{first}) {
+        auto const again = run_seed(seed, {}, trace_mode::digested);
+        EXPECT_EQ(before.digest, again.digest) << "seed " << seed;
+        EXPECT_EQ(before.steps, again.steps) << "seed " << seed;
+        EXPECT_EQ(before.profile_words, again.profile_words);
     }
 }
 

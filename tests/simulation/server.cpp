@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "simulation/compare/documents.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -24,7 +25,7 @@ server::server(world& where, variant broken)
       offset_{where.random.below(1'000'000'000'000'000)},
       lanes_{where.plan, static_cast<std::uint64_t>(offset_.count()), clock(moment{0})} {
     begin_anew();
-    if (!where.plan.session) return;
+    if (!where.plan.session || where.plan.compares()) return;
     sessions_ = std::make_unique<sessions>(
         where,
         [this](seam::request const& what, sessions::notices& notices) {
@@ -35,6 +36,10 @@ server::server(world& where, variant broken)
                 push(to, std::move(notice));
         });
 }
+
+server::~server() = default;
+
+void server::begin_documents() { documents_ = std::make_unique<documents>(world_); }
 
 void server::begin_anew() {
     auto const first = wall(world_.time.now());
@@ -59,6 +64,7 @@ void server::when_it_speaks(std::function<void()> what) {
 }
 
 void server::receive(identity_ptr const& from, seam::request what, answer_to answer) {
+    if (documents_ != nullptr) return documents_->operate(std::move(what));
     when_it_speaks([this, from, what = std::move(what), answer = std::move(answer)] {
         carry_out(from, what, nullptr, answer);
     });

@@ -16,6 +16,7 @@
 
 namespace holdfast::simulation {
 
+class documents;
 class world;
 
 class server {
@@ -30,6 +31,7 @@ public:
     };
 
     server(world& where, variant broken);
+    ~server();
 
     [[nodiscard]] seam::store_time clock(moment when) const noexcept;
     [[nodiscard]] seam::store_time now() const noexcept;
@@ -47,6 +49,11 @@ public:
     /// Null where claims have leases of their own.
     [[nodiscard]] sessions* with_sessions() noexcept { return sessions_.get(); }
 
+    /// Null unless it compares.
+    [[nodiscard]] documents* with_documents() noexcept { return documents_.get(); }
+    /// Now, or when it is heard of again.
+    void when_it_speaks(std::function<void()> what);
+
     /// Answers nothing until then. What arrives meanwhile is lost, or done at the end.
     void fall_silent(moment until, bool lose);
     void restart(bool empty);
@@ -54,6 +61,8 @@ public:
     /// Another server with another clock comes to stand behind the lane.
     void change_clock(seam::lane_id lane, std::optional<std::chrono::microseconds> ahead = {});
     [[nodiscard]] lanes const& behind() const noexcept { return lanes_; }
+    /// Once there is a world.
+    void begin_documents();
     void wake() noexcept { silent_until_ = moment{0}; }
 
     /// Names, cells and bars that are stored.
@@ -62,7 +71,6 @@ public:
     }
 
 private:
-    void when_it_speaks(std::function<void()> what);
     void carry_out(identity_ptr const& from, seam::request what, session_ref const* in,
                    answer_to const& answer);
     seam::reply handle(identity_ptr const& from, seam::request const& what,
@@ -79,6 +87,7 @@ private:
     moment silent_until_{0};
     bool losing_{false};
     std::unique_ptr<stores::memory::machine> machine_;
+    std::unique_ptr<documents> documents_;
     std::unique_ptr<odd_store> odd_;  ///< in its place, in a variant
 };
 

@@ -4,6 +4,7 @@
 //     simulate --seed N [--trace]    one seed, with a line for everything that happens
 //     simulate --only THEME …        of those seeds, the ones about locks, readers, permits, fair, latch,
 //                                    barrier, election, condition or together
+//     simulate --comparing …         of those seeds, the ones whose store compares
 //     simulate --variant NAME …      a deliberately broken product instead
 #include <cstdio>
 #include <cstring>
@@ -24,6 +25,7 @@ struct wishes {
     std::uint64_t from{1};
     std::uint64_t to{1};
     bool trace{false};
+    bool comparing{false};
     simulation::variant which{};
     std::optional<simulation::theme> only{};
 };
@@ -35,6 +37,10 @@ std::optional<wishes> parse(int count, char** words) {
         std::string_view const next = i + 1 < count ? words[i + 1] : "";
         if (word == "--trace") {
             out.trace = true;
+            continue;
+        }
+        if (word == "--comparing") {
+            out.comparing = true;
             continue;
         }
         ++i;
@@ -70,7 +76,7 @@ int main(int count, char** words) {
     if (!asked) {
         std::fprintf(stderr,
                      "usage: simulate --seeds FROM..TO | --seed N [--trace] [--only THEME] "
-                     "[--variant NAME]\n");
+                     "[--comparing] [--variant NAME]\n");
         return 64;
     }
     std::uint64_t runs = 0;
@@ -81,8 +87,12 @@ int main(int count, char** words) {
     std::uint64_t steps = 0;
     for (auto seed = asked->from; seed <= asked->to; ++seed) {
         if (asked->only && simulation::theme_of(seed) != *asked->only) continue;
+        holdfast::base::random draws{seed};
+        if (asked->comparing && !simulation::draw_profile(draws, seed).compares()) continue;
         ++runs;
-        auto const result = simulation::run_seed(seed, asked->which, asked->trace);
+        auto const result = simulation::run_seed(
+            seed, asked->which,
+            asked->trace ? simulation::trace_mode::printed : simulation::trace_mode::none);
         holds += result.holds;
         passes += result.passes;
         losses += result.losses;

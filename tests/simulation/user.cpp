@@ -134,6 +134,9 @@ void user::on_acquired() {
             auto const lease = habit_.terms->spec->lease;
             std::optional<std::chrono::milliseconds> length;
             if (world_.percent(habit_.relengths)) length = lease / 2 + world_.draw_ms(lease * 2);
+            // Into a session that others use.
+            if (length && world_.plan.compares() && world_.random.one_in(2))
+                length = world_.plan.lease_max;
             renew(length);
         });
     }

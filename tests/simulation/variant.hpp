@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "compare/document_server.hpp"
 #include "core/judgement.hpp"
 #include "seam/request.hpp"
 
@@ -21,6 +22,10 @@ struct variant {
     std::function<void(witness const&, seam::store_time, seam::request&)> tamper{};
     /// A store with rules of its own, whose sequences begin behind the number.
     std::function<std::unique_ptr<odd_store>(std::uint64_t)> store{};
+    /// What a server that compares does wrong.
+    driver_tests::server_flaws documents{};
+    /// A client of such a store does not look at the secrets of letters.
+    bool believes_letters{false};
     /// The client takes the servers of the store for one.
     bool one_lane{false};
     /// The client believes that claims end with their leases where they end with a session.

@@ -94,6 +94,38 @@ void hold_for_half(witness const&, seam::store_time, seam::request& what) {
     }
 }
 
+// Stores that compare, and their drivers.
+std::vector<broken_variant> variants_of_stores_that_compare() {
+    std::vector<broken_variant> out;
+    auto const apart = [&](variant which, std::vector<std::string_view> seen_by,
+                           bool (*shows_in)(profile const&)) {
+        out.push_back({std::move(which), std::move(seen_by), theme::locks, shows_in});
+    };
+    auto const comparing = [](profile const& plan) { return plan.compares(); };
+    auto const with_clock = [](profile const& plan) {
+        return plan.family == store_family::compare_with_clock && plan.spike > 0;
+    };
+    auto const forged = [](profile const& plan) { return plan.forgeries > 0; };
+    // Whoever is not woken waits for ever.
+    apart({.name = "no-look-after-an-append", .documents = {.looks_first = true}},
+          {"wake-up", "progress", "leftovers"}, comparing);
+    apart({.name = "step-without-its-condition", .documents = {.forgets_stamps = true}},
+          {"witness", "exclusion", "early loss"}, comparing);
+    apart({.name = "letter-believed-without-its-secret", .believes_letters = true},
+          {"honesty", "early loss", "fencing"}, forged);
+    apart({.name = "dead-session-counted-as-alive", .documents = {.counts_the_dead = true}},
+          {"wake-up", "progress"}, comparing);
+    apart({.name = "generation-not-compared", .documents = {.forgets_generations = true}},
+          {"leftovers", "owners"}, comparing);
+    apart({.name = "withdrawal-not-carried-out", .documents = {.forgets_leavers = true}},
+          {"owners"}, comparing);
+    apart({.name = "living-session-told-as-dead", .documents = {.buries_the_living = true}},
+          {"sessions"}, comparing);
+    apart({.name = "late-sign-of-life-takes-back", .documents = {.takes_life_back = true}},
+          {"early loss", "exclusion"}, with_clock);
+    return out;
+}
+
 }  // namespace
 
 std::vector<broken_variant> const& broken_variants() {
@@ -112,7 +144,9 @@ std::vector<broken_variant> const& broken_variants() {
         core("same-token-at-pass", std::make_shared<same_token_at_pass>(), {"fencing"});
         core("no-not-after", std::make_shared<not_after_never>(), {"leftovers"});
         core("notice-is-truth", std::make_shared<believes_notices>(), {"early loss"});
-        auto const in_sessions = [](profile const& plan) { return plan.session; };
+        auto const in_sessions = [](profile const& plan) {
+            return plan.session && !plan.compares();
+        };
         auto const in_lanes = [](profile const& plan) { return plan.lanes > 1; };
         auto const apart = [&](variant which, checkers seen_by, bool (*shows_in)(profile const&)) {
             out.push_back({std::move(which), std::move(seen_by), theme::locks, shows_in});
@@ -127,6 +161,8 @@ std::vector<broken_variant> const& broken_variants() {
                .judge = std::make_shared<one_reading>(),
                .one_lane = true},
               {"early loss", "leftovers"}, in_lanes);
+        for (auto& each : variants_of_stores_that_compare())
+            out.push_back(std::move(each));
         store("release-for-anybody", &release_for_anybody, {"early loss"});
         store("not-after-ignored", &ignore_not_after, {"leftovers"});
         store("bars-ignored", &ignore_bars, {"leftovers"});

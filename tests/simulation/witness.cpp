@@ -216,6 +216,44 @@ void witness::ended_with_session(seam::claim_id id, store_end how,
         on_notice(next->what, world_.store.now());
 }
 
+void witness::granted(seam::claim_id id, seam::spec_ptr spec, seam::sequence number,
+                      seam::store_time until, bool from_line) {
+    auto const now = world_.store.now();
+    seam::grant const held{.number = number,
+                           .began = now,
+                           .lease = std::chrono::floor<std::chrono::milliseconds>(until - now)};
+    begin(id, std::move(spec), held, from_line);
+    extended(id, until);
+}
+
+void witness::kept(seam::claim_id id, seam::store_time until) {
+    auto const found = holds_.find(id);
+    if (found == holds_.end() || found->second.kept) return;
+    found->second.kept = true;
+    found->second.expires = until;
+    auto const copy = found->second;
+    ends_[id].push_back(store_end::settled);
+    world_.tell([&](checker& it) { it.ended(copy, store_end::settled); });
+}
+
+void witness::converted(seam::claim_id id, seam::spec_ptr spec) {
+    if (auto const found = holds_.find(id); found != holds_.end())
+        found->second.spec = std::move(spec);
+}
+
+void witness::queued(std::string const& name, seam::claim_id id, seam::spec_ptr spec,
+                     seam::store_time until) {
+    if (find_wait(id) == nullptr)
+        lines_[name].push_back({id, std::move(spec), until, world_.store.now()});
+}
+
+void witness::limited(std::string const& name, std::optional<std::uint32_t> limit) {
+    if (limit)
+        limits_[name] = *limit;
+    else
+        limits_.erase(name);
+}
+
 void witness::forget_all() {
     while (!holds_.empty()) {
         auto const id = holds_.begin()->first;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +29,18 @@ public:
                             std::vector<stores::lease::directed_notice> const& notices);
     /// The store began anew and knows nothing.
     void forget_all();
+
+    // What was found in a store that compares, whose clients carry out the requests themselves.
+    void granted(seam::claim_id id, seam::spec_ptr spec, seam::sequence number,
+                 seam::store_time until, bool from_line);
+    void ended(seam::claim_id id, store_end how) { end(id, how); }
+    void kept(seam::claim_id id, seam::store_time until);
+    void converted(seam::claim_id id, seam::spec_ptr spec);
+    void queued(std::string const& name, seam::claim_id id, seam::spec_ptr spec,
+                seam::store_time until);
+    void left(seam::claim_id id) { leave_line(id); }
+    void limited(std::string const& name, std::optional<std::uint32_t> limit);
+    void gave_up(seam::claim_id id) { given_up_.insert(id); }
 
     [[nodiscard]] store_hold const* hold(seam::claim_id id) const;
     /// The unexpired holds of a name at a time of the store.

@@ -30,6 +30,9 @@ lock_options draw_options(world& where) {
     auto const& plan = where.plan;
     lock_options out;
     out.lease = plan.lease_min + where.draw_ms(plan.lease_max - plan.lease_min + milliseconds{1});
+    // A client has a session for each length: with a few, several of its users share one.
+    if (plan.compares() && !random.one_in(4))
+        out.lease = random.one_in(2) ? plan.lease_min : (plan.lease_min + plan.lease_max) / 2;
     out.order = plan.fair_only || random.one_in(4) ? ordering::fair : ordering::barging;
     if (!plan.options) return out;
     if (random.one_in(6)) out.renew = false;

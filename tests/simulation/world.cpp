@@ -5,12 +5,14 @@
 
 namespace holdfast::simulation {
 
-world::world(std::uint64_t seed, profile its_plan, variant its_variant, bool traced)
+world::world(std::uint64_t seed, profile its_plan, variant its_variant, trace_mode trace)
     : broken{std::move(its_variant)},
       plan{its_plan},
       random{seed},
       store{*this, broken},
-      traced_{traced} {}
+      trace_{trace} {
+    if (plan.compares()) store.begin_documents();
+}
 
 world::~world() = default;
 

@@ -30,9 +30,13 @@ struct failure {
     moment when{};
 };
 
+/// What becomes of the words in which a run is told.
+enum class trace_mode { none, printed, digested };
+
 class world {
 public:
-    world(std::uint64_t seed, profile its_plan, variant its_variant = {}, bool traced = false);
+    world(std::uint64_t seed, profile its_plan, variant its_variant = {},
+          trace_mode trace = trace_mode::none);
     ~world();
     world(world const&) = delete;
     world& operator=(world const&) = delete;
@@ -100,8 +104,10 @@ public:
 
     template <class F>
     void note(F&& words) {
-        if (traced_) print(words());
+        if (trace_ != trace_mode::none) tell_story(words());
     }
+    /// Of everything that was noted so far, with its time.
+    [[nodiscard]] std::uint64_t digest() const noexcept { return digest_; }
     [[nodiscard]] std::string short_name(seam::claim_id id);
     [[nodiscard]] static std::string name_of(client const& it);
     [[nodiscard]] std::string words(core::engine::outgoing const& out);
@@ -109,9 +115,10 @@ public:
     [[nodiscard]] std::string words(seam::notice const& what);
 
 private:
-    void print(std::string const& words) const;
+    void tell_story(std::string const& words);
 
-    bool const traced_;
+    trace_mode const trace_;
+    std::uint64_t digest_{0};
     std::optional<failure> failed_;
     std::vector<std::shared_ptr<local_hold>> holds_;
     std::set<seam::claim_id> forsaken_;

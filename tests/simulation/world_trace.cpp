@@ -20,7 +20,15 @@ std::string text(seam::grant const& held) {
 
 }  // namespace
 
-void world::print(std::string const& words) const {
+void world::tell_story(std::string const& words) {
+    if (trace_ == trace_mode::digested) {
+        constexpr std::uint64_t prime = 0x100'0000'01b3;  // FNV-1a
+        auto const add = [&](std::uint64_t value) { digest_ = (digest_ ^ value) * prime; };
+        add(static_cast<std::uint64_t>(time.now().count()));
+        for (char const each : words)
+            add(static_cast<unsigned char>(each));
+        return;
+    }
     std::printf("%12.6f  %s\n", static_cast<double>(time.now().count()) / 1e9, words.c_str());
 }
 

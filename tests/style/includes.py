@@ -10,7 +10,7 @@ RULE = "includes"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
 # Code that several stores share. A store may use its family's, but not another store.
-FAMILIES = {"src/stores/lease", "src/stores/session", "src/stores/sql"}
+FAMILIES = {"src/stores/lease", "src/stores/compare", "src/stores/session", "src/stores/sql"}
 
 # The folders of ours that each folder may use beside itself. `include/holdfast` is the public world.
 PUBLIC = "include/holdfast"
@@ -42,7 +42,9 @@ FOREIGN = {
     "boost/": ("src/base/", "src/seam/", "src/core/", "src/runtime/", "src/stores/", "src/api/",
                "include/holdfast/asio", "include/holdfast/detail/asio", "tests/", "bench/", "examples/"),
     "openssl/ssl": ("src/net/tls.",),
+    "libpq-fe.h": ("src/stores/postgres/", "tests/", "bench/"),
     "sqlite3.h": ("src/stores/file/", "tests/", "bench/"),
+    "grpc": ("src/stores/etcd/", "tests/", "bench/"),
     "CLI/": ("src/cli/",),
     "fmt/": ("src/cli/", "tests/", "bench/"),
     "toml++/": ("src/cli/",),

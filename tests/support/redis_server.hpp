@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "support/free_port.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace holdfast::support {
@@ -28,9 +29,6 @@ struct redis_server_options {
     std::string certificates{};  ///< with TLS: the directory of a server that has made them
     redis_place place{};
 };
-
-/// A port of 127.0.0.1 that nobody used a moment ago.
-[[nodiscard]] std::uint16_t free_port();
 
 /// Listens on a port of 127.0.0.1 and on a UNIX socket, in a directory of its own. Killed when the
 /// object ends, and by the kernel when the thread that made it ends otherwise. Not thread-safe.

@@ -7,8 +7,8 @@
 
 namespace holdfast::support {
 
-temporary_directory::temporary_directory() {
-    auto name = (std::filesystem::temp_directory_path() / "holdfast-test-XXXXXX").string();
+temporary_directory::temporary_directory(std::filesystem::path const& under) {
+    auto name = (under / "holdfast-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
         throw std::system_error{errno, std::generic_category(), "mkdtemp " + name};
     path_ = name;

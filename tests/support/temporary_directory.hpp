@@ -8,7 +8,8 @@ namespace holdfast::support {
 /// Removed with all that is in it when the object ends.
 class temporary_directory {
 public:
-    temporary_directory();
+    explicit temporary_directory(
+        std::filesystem::path const& under = std::filesystem::temp_directory_path());
     ~temporary_directory();
     temporary_directory(temporary_directory const&) = delete;
     temporary_directory& operator=(temporary_directory const&) = delete;

@@ -8,6 +8,8 @@ get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE
 vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options FEATURES
     file HOLDFAST_STORE_FILE
     redis HOLDFAST_STORE_REDIS
+    etcd HOLDFAST_STORE_ETCD
+    postgres HOLDFAST_STORE_POSTGRES
     tool HOLDFAST_BUILD_CLI)
 
 vcpkg_cmake_configure(

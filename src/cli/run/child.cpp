@@ -79,7 +79,8 @@ std::vector<std::string> merged(child_environment const& environment) {
     if (environment.value) out.push_back("HOLDFAST_VALUE=" + *environment.value);
     constexpr std::array ours{
         "HOLDFAST_NAME=", "HOLDFAST_TOKEN=", "HOLDFAST_STORE=", "HOLDFAST_VALUE="};
-    constexpr std::array secrets{"HOLDFAST_REDIS_PASSWORD=", "HOLDFAST_REDIS_SENTINEL_PASSWORD="};
+    constexpr std::array secrets{
+        "HOLDFAST_REDIS_PASSWORD=", "HOLDFAST_REDIS_SENTINEL_PASSWORD=", "HOLDFAST_ETCD_PASSWORD="};
     auto const begins = [](std::string_view text, auto const& names) {
         return std::ranges::any_of(names, [&](char const* name) { return text.starts_with(name); });
     };

@@ -79,6 +79,7 @@ public:
     virtual void promote(name_record& record, entry& waiter) = 0;
     virtual void remove(name_record& record, entry& ended) = 0;
     [[nodiscard]] virtual entry* soonest_holder(name_record& record) = 0;
+    /// None also when the ledger takes no more changes in this section: the line moves on in another one.
     [[nodiscard]] virtual entry* first_waiter(name_record& record) = 0;
 
     using visitor = std::function<void(entry const&)>;

@@ -32,6 +32,10 @@ public:
     /// Removes what has expired and moves the line of one name.
     void settle_time(name_record& record);
 
+    /// Lets those in who wait for what their owner holds already. They come in by themselves where whoever asks
+    /// sees who holds; a ledger whose line is joined unseen calls it when somebody was overlooked.
+    void admit_joiners(name_record& record);
+
 private:
     seam::reply_body apply(seam::hello const&) { return seam::done{}; }
     seam::reply_body apply(seam::submit const& what);

@@ -61,7 +61,7 @@ seam::reply_body rules::apply(seam::swap const& what) {
     }
     if (as_it_is.version != what.expected) return seam::conflict{as_it_is};
     // A version is never used again, so that a late swap of a cell's former life cannot match.
-    auto const version = static_cast<std::uint64_t>(ledger_.next_sequence());
+    auto const version = what.remove ? 0 : static_cast<std::uint64_t>(ledger_.next_sequence());
     if (what.remove) {
         if (found != nullptr) ledger_.erase_cell(what.key);
     } else {

@@ -42,6 +42,7 @@ void rules::move_line(name_record& record) {
     bool granted_any = false;
     while (record.waiters > 0) {
         auto* const next = ledger_.first_waiter(record);
+        if (next == nullptr) break;  // the ledger takes no more changes at once
         if (next->expires <= now_) {
             end(record, *next, "the waiter did not show that it is alive within its lease");
             continue;
@@ -95,8 +96,21 @@ void rules::let_joiners_in(name_record& record, entry const& first) {
         if (spec.joins && spec.owner == first.subject.spec->owner && each.expires > now_)
             joiners.push_back(each.subject.id);
     });
-    for (auto const& id : joiners)
+    for (auto const& id : joiners) {
+        if (ledger_.first_waiter(record) == nullptr) return;  // the ledger takes no more at once
         let_in(record, *ledger_.find(record, id), first.number);
+    }
+}
+
+void rules::admit_joiners(name_record& record) {
+    if (record.waiters == 0) return;
+    entry const* owned = nullptr;
+    ledger_.each_holder(record, [&](entry const& holder) {
+        bool const joinable =
+            !holder.kept && holder.subject.spec->joins && holder.mode == claim_mode::exclusive;
+        if (joinable && owned == nullptr) owned = &holder;
+    });
+    if (owned != nullptr) let_joiners_in(record, *owned);
 }
 
 // `why` is told to the claim's client; nullptr when the client itself asked for the end.

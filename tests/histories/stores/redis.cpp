@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "histories/store.hpp"
-#include "redis/proxy.hpp"
 #include "support/eventually.hpp"
+#include "support/proxy.hpp"
 #include "support/redis_server.hpp"
 
 namespace holdfast::histories {

@@ -163,6 +163,7 @@ class Secrets(sandbox.Sandbox):
 
     def test_a_password_of_the_environment_is_not_inherited(self):
         self.environment["HOLDFAST_REDIS_PASSWORD"] = "secret"
+        self.environment["HOLDFAST_ETCD_PASSWORD"] = "secret"
         status, stdout, _ = self.run_to_end("run", "x", "--", "env")
         self.assertEqual(status, 0)
         self.assertNotIn("secret", stdout)

@@ -11,7 +11,8 @@ import sandbox
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
-SCHEMES = {"file:", "redis://", "rediss://", "redis+unix:", "redis+sentinel://", "redis+cluster://"}
+SCHEMES = {"file:", "redis://", "rediss://", "redis+unix:", "redis+sentinel://", "redis+cluster://", "etcd://", "etcds://",
+           "postgres://"}
 
 
 class Words(sandbox.Sandbox):
@@ -33,7 +34,7 @@ class Words(sandbox.Sandbox):
 
     def test_help_lists_the_commands(self):
         self.assertEqual(self.commands(), ["run", "lock", "unlock", "elect", "leader", "latch", "barrier", "list",
-                                           "show", "evict", "bench", "help"])
+                                           "show", "evict", "schema", "bench", "help"])
         self.assertIn("--no-wait", self.options("run"))
         for command in self.commands():
             self.assertIn("Examples:", self.help(command))
@@ -111,7 +112,7 @@ class Words(sandbox.Sandbox):
         configuration.parent.mkdir(parents=True)
         configuration.write_text('default = "b"\n[stores]\nprod = "file:/a"\n b="file:/b"\n', encoding="utf-8")
         self.assertEqual(self.complete("run", "--store", ""), SCHEMES | {"prod", "b"})
-        self.assertEqual(self.complete("--store", "p"), {"prod"})
+        self.assertEqual(self.complete("--store", "pr"), {"prod"})
         self.assertEqual(self.complete("run", "--on-lost", ""), {"term", "kill", "ignore"})
         self.assertEqual(self.complete("bench", "--mode", "f"), {"fair"})
         self.assertIn("true", self.complete("run", "x", "--", "tru"))

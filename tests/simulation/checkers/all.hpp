@@ -46,6 +46,9 @@ using checker_ptr = std::unique_ptr<checker>;
 /// Several names at once: all or none, and never holding while waiting.
 [[nodiscard]] checker_ptr make_together(world& where);
 
+/// At a store that compares: every claim in a living session is known to its client.
+[[nodiscard]] checker_ptr make_owners(world& where);
+
 void add_all_checkers(world& where);
 
 }  // namespace holdfast::simulation

@@ -19,8 +19,10 @@ public:
         // Nothing went wrong in the whole run, or for long: there is no excuse.
         bool const clear = here().plan.faultless() ||
                            (here().calm && it.began > calm_since_ && here().plan.wild_clocks == 0);
-        // A deadline of less than a few round trips may come before the store's answer.
-        auto const trips = 6 * here().plan.latency_max + std::chrono::milliseconds{2};
+        // A deadline of less than a few round trips may come before the store's answer. Where the store compares,
+        // each conflict is a trip, and a client's requests on one name come one after the other.
+        auto const count = here().plan.compares() ? 24 : 6;
+        auto const trips = count * here().plan.latency_max + std::chrono::milliseconds{2};
         bool const hasty = it.deadline != moment::max() && it.deadline - it.began < trips;
         // A retry policy may end the wait after an attempt that took too long for such a lease.
         bool const tight = it.terms->retry && moment{it.terms->spec->lease} / 6 < trips;

@@ -97,7 +97,9 @@ private:
     void check(news const& its) {
         auto const& now = truth_of(its.name);
         auto const& plan = here().plan;
-        auto const trips = 8 * plan.latency_max + std::chrono::milliseconds{100};
+        // Where nothing is pushed, an observer asks so often.
+        std::chrono::milliseconds const pause{plan.polls ? 250 : 0};
+        auto const trips = 8 * plan.latency_max + std::chrono::milliseconds{100} + pause;
         bool const at_once = plan.faultless() && now.leader != 0;
         auto const bound =
             at_once ? trips : trips + std::chrono::seconds{8} + moment{plan.request_timeout};

@@ -18,9 +18,10 @@ public:
 
     void granted(store_hold const& fresh, bool) override {
         auto& last = highest_[fresh.spec->name];
-        bool const joins = fresh.number == last && joins_owner(fresh);
+        bool const joins = fresh.number == last && (joins_owner(fresh) || joined_unseen(fresh));
         if (fresh.number <= last && !joins)
             fail("a grant of '" + fresh.spec->name + "' has a sequence that does not rise");
+        if (fresh.number >= last) last_holder_[fresh.spec->name] = fresh.spec;
         last = std::max(last, fresh.number);
     }
 
@@ -52,7 +53,16 @@ private:
         });
     }
 
+    // Whoever compares looked a moment before it wrote: what it joins may have ended since, and nobody has held in
+    // between.
+    bool joined_unseen(store_hold const& fresh) {
+        if (here().store.with_documents() == nullptr || !fresh.spec->joins) return false;
+        auto const& before = last_holder_[fresh.spec->name];
+        return before != nullptr && before->joins && before->owner == fresh.spec->owner;
+    }
+
     std::map<std::string, seam::sequence> highest_;
+    std::map<std::string, std::shared_ptr<seam::claim_spec const>> last_holder_;
     std::map<std::string, std::uint64_t> last_given_;
     std::set<std::pair<std::string, std::uint64_t>> given_;
 };

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "simulation/checkers/all.hpp"
+#include "simulation/compare/documents.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -51,20 +53,41 @@ public:
             if (!home->engine()->idle()) fail(world::name_of(*home) + " has claims left");
         }
         touch_all();
+        if (auto* const documents = here().store.with_documents()) return look_at(*documents);
         if (auto const left = here().store.size(); left != 2 * cells_.size() + limits_.size())
             fail("the store has " + std::to_string(left) + " things left");
     }
 
 private:
+    void look_at(documents& store) {
+        for (auto const& key : store.behind().all_names()) {
+            bool const has_cell = std::ranges::any_of(
+                cells_, [&](seam::cell_key const& each) { return each.name == key.name; });
+            if (!has_cell && !limits_.contains(key.name))
+                fail("'" + key.name + "' is left at the store");
+            else if (store.seen().anybody_at(key))
+                fail("somebody is left at '" + key.name + "'");
+        }
+    }
+
     // The store clears away what is over when it next looks at a name.
     void touch_all() {
         auto const nobody = std::make_shared<seam::identity const>();
         auto const ignore = [](seam::reply const&) {};
         for (auto const& [key, spec] : asked_for_) {
             seam::settle probe;
-            probe.subject = {spec, {seam::client_id{1}, 1}};
+            auto alone = *spec;  // readers would not ask whether other readers live
+            if (alone.mode == claim_mode::shared) alone.mode = claim_mode::exclusive;
+            probe.subject = {std::make_shared<seam::claim_spec const>(alone),
+                             {seam::client_id{1}, 1}};
+            // Only who wants to come in looks whether those who are in the way live.
+            if (here().plan.compares())
+                here().store.receive(
+                    nobody, seam::submit{probe.subject, false, seam::store_time::max()}, ignore);
             here().store.receive(nobody, probe, ignore);
         }
+        // A holder who is in nobody's way is cleared away by the next one who lists the name.
+        if (here().plan.compares()) here().store.receive(nobody, seam::inspect{}, ignore);
         seam::submit last{{}, false, seam::store_time::max()};
         auto const spec =
             std::make_shared<seam::claim_spec const>(seam::claim_spec{.name = "leftovers"});

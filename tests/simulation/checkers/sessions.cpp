@@ -1,6 +1,7 @@
 #include <set>
 
 #include "simulation/checkers/all.hpp"
+#include "simulation/compare/documents.hpp"
 #include "simulation/world.hpp"
 
 namespace holdfast::simulation {
@@ -18,8 +19,19 @@ public:
             lost_.erase(submit->subject.id);
     }
 
+    // The same where a submit that was under way went on in it by itself.
+    void granted(store_hold const& fresh, bool) override {
+        auto* const documents = here().store.with_documents();
+        if (documents != nullptr && documents->seen().undecided(fresh.id)) lost_.erase(fresh.id);
+    }
+
     void session_lost(std::vector<seam::claim_id> const& claims) override {
         lost_.insert(claims.begin(), claims.end());
+        if (auto* const documents = here().store.with_documents())
+            for (auto const& id : claims)
+                if (documents->seen().sessions_live(id))
+                    fail("the session of " + here().short_name(id) +
+                         " is told to be lost, and lives");
         look();
     }
 

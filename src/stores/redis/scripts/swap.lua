@@ -48,7 +48,7 @@ local function swap(b)
     if not guard_holds(b) then return {now, 'conflict', version, present, 1} end
     if version ~= expected then return {now, 'conflict', version, present, 0} end
     -- A version is never used again, so that a late swap of a cell's former life cannot match.
-    local fresh = next_sequence()
+    local fresh = remove and 0 or next_sequence()
     if not remove then
         put(b, fresh, not cell)
     elseif cell then

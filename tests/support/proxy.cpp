@@ -1,4 +1,4 @@
-#include "redis/proxy.hpp"
+#include "support/proxy.hpp"
 
 #include <cerrno>
 #include <string_view>

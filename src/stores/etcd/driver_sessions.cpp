@@ -1,0 +1,230 @@
+// Sessions: leases with a record of their own, and a box for letters.
+#include <algorithm>
+#include <utility>
+
+#include "stores/etcd/driver.hpp"
+#include "stores/etcd/transaction.hpp"
+
+namespace holdfast::stores::etcd {
+
+namespace {
+
+seam::store_time store_time_of(base::instant when) {
+    return seam::store_time{std::chrono::floor<std::chrono::microseconds>(when.time_since_epoch())};
+}
+
+}  // namespace
+
+struct driver::opening_session {
+    compare::ticket which{};
+    compare::session_id id{};
+    std::chrono::milliseconds lease{};
+    std::string body;
+    compare::opened out;
+    bool written{false};
+    bool hears{false};
+    bool over{false};
+};
+
+void driver::open(compare::ticket which, compare::session_id id, std::chrono::milliseconds lease,
+                  std::string body) {
+    base::lock_guard const guard{mutex_};
+    auto session = std::make_shared<opening_session>();
+    session->which = which;
+    session->id = id;
+    session->lease = lease;
+    session->body = std::move(body);
+    session->hears = session->body.empty();  // the end of something: nobody writes to it
+    grant(session);
+    if (!session->over && !session->hears) open_mailbox(session);
+}
+
+void driver::grant(std::shared_ptr<opening_session> const& session) {
+    wire::LeaseGrantRequest request;
+    request.set_id(lease_of(session->id));
+    request.set_ttl(std::chrono::ceil<std::chrono::seconds>(session->lease).count());
+    core_->link.send<wire::LeaseGrantRequest, wire::LeaseGrantResponse>(
+        "/etcdserverpb.Lease/LeaseGrant", std::move(request),
+        [this, session](fault const& trouble, wire::LeaseGrantResponse const& response,
+                        base::instant sent) {
+            // The id is our own, so a lease that is there already is the one that was asked for before.
+            if (trouble.certain &&
+                trouble.error.text.find("lease already exists") != std::string::npos)
+                return ask_for_grant(session);
+            if (trouble) return advance(session, trouble);
+            session->out.lease = std::chrono::seconds{response.ttl()};
+            session->out.began = store_time_of(sent);
+            write_record(session);
+        });
+}
+
+void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
+    wire::LeaseTimeToLiveRequest request;
+    request.set_id(lease_of(session->id));
+    core_->link.send<wire::LeaseTimeToLiveRequest, wire::LeaseTimeToLiveResponse>(
+        "/etcdserverpb.Lease/LeaseTimeToLive", std::move(request),
+        [this, session](fault const& trouble, wire::LeaseTimeToLiveResponse const& response,
+                        base::instant sent) {
+            if (trouble) return advance(session, trouble);
+            if (response.ttl() <= 0)
+                return advance(session, not_sent({errc::store_unavailable,
+                                                  "the session ended before it was opened"}));
+            // What is left is told in whole seconds, rounded down: the lease began no earlier.
+            session->out.lease = std::chrono::seconds{response.grantedttl()};
+            session->out.began =
+                store_time_of(sent) - std::chrono::seconds{response.grantedttl() - response.ttl()};
+            write_record(session);
+        });
+}
+
+void driver::write_record(std::shared_ptr<opening_session> const& session) {
+    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+        "/etcdserverpb.KV/Txn", opening(session->id, session->body, keys_),
+        [this, session](fault const& trouble, wire::TxnResponse const& response, base::instant) {
+            if (trouble) return advance(session, trouble);
+            auto const found = generation_of(response);
+            if (!found) return advance(session, strange_answer());
+            session->out.current = *found;
+            session->written = true;
+            advance(session, {});
+        });
+}
+
+void driver::advance(std::shared_ptr<opening_session> const& session, fault const& trouble) {
+    if (session->over) return;
+    if (!trouble && !(session->written && session->hears)) return;
+    session->over = true;
+    if (!trouble) return tell(session->which, session->out);
+    tell(session->which, trouble);
+}
+
+void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
+    auto const id = session->id;
+    auto& box = mail_[id];
+    if (box.in_force) {
+        session->hears = true;
+        return advance(session, {});
+    }
+    box.waiting.push_back(session);
+    if (box.watch != 0) return;
+    box.watch = core_->watching.add(
+        {.range = keys_.mail(id),
+         .on_event =
+             [this, id](wire::Event const& event) {
+                 if (event.type() == wire::Event::PUT)
+                     tell(told_letter{id, event.kv().value(), stamp_of(event.kv().mod_revision())});
+             },
+         .on_force =
+             [this, id](fault const& trouble, bool again) {
+                 if (again) tell(told_gap{});
+                 auto const found = mail_.find(id);
+                 if (found == mail_.end()) return;
+                 if (trouble && found->second.in_force) tell(told_doubt{trouble.error.text});
+                 found->second.in_force = !trouble;
+                 auto const waiting = std::exchange(found->second.waiting, {});
+                 if (trouble) mail_.erase(found);
+                 for (auto const& each : waiting) {
+                     each->hears = !trouble;
+                     advance(each, trouble);
+                 }
+             }});
+}
+
+void driver::close_mailbox(compare::session_id id) {
+    auto const found = mail_.find(id);
+    if (found == mail_.end()) return;
+    core_->watching.remove(found->second.watch);
+    mail_.erase(found);
+}
+
+void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
+    base::lock_guard const guard{mutex_};
+    if (ids.empty()) {
+        tell(which, std::vector<compare::kept>{});
+        return wake();
+    }
+    std::vector<std::int64_t> leases;
+    for (auto const id : ids)
+        leases.push_back(lease_of(id));
+    core_->link.send(std::make_unique<keep_alive_call>(
+        std::move(leases),
+        [this, which, ids](fault const& trouble, auto const& responses, base::instant sent) {
+            if (trouble && responses.empty()) return tell(which, trouble);
+            std::vector<compare::kept> found;
+            std::vector<std::uint64_t> terms;
+            for (std::size_t each = 0; each < ids.size(); ++each) {
+                auto& out = found.emplace_back(
+                    compare::kept{.id = ids[each], .began = store_time_of(sent)});
+                terms.push_back(0);
+                if (each >= responses.size() || responses[each].id() != lease_of(ids[each]))
+                    continue;
+                out.found = responses[each].ttl() > 0 ? compare::kept::state::alive
+                                                      : compare::kept::state::dead;
+                terms.back() = responses[each].header().raft_term();
+            }
+            confirm(which, std::move(found), std::move(terms));
+        }));
+}
+
+// A member answers a sign of life alone, and a leader that was stopped or cut off does not know that it is one
+// no more. So the session's record is read as well, which takes a majority: a leader of the same term means that
+// the sign of life reached the one who counts.
+void driver::confirm(compare::ticket which, std::vector<compare::kept> found,
+                     std::vector<std::uint64_t> terms) {
+    ranges records;
+    for (auto const& each : found)
+        if (each.found == compare::kept::state::alive)
+            records.push_back(range_for(each.id, false, keys_));
+    read(core_->link, std::move(records),
+         [this, which, found = std::move(found), terms = std::move(terms)](
+             fault const& trouble, answers& answered, std::uint64_t term) mutable {
+             if (trouble && std::ranges::none_of(found, [](auto const& each) {
+                     return each.found == compare::kept::state::dead;
+                 }))
+                 return tell(which, trouble);
+             std::size_t next = 0;
+             for (std::size_t each = 0; each < found.size(); ++each) {
+                 auto& state = found[each].found;
+                 if (state == compare::kept::state::alive) {
+                     bool const there = !trouble && answered[next++].count() > 0;
+                     if (!there && !trouble)
+                         state = compare::kept::state::dead;
+                     else if (trouble || terms[each] != term)
+                         state = compare::kept::state::unknown;
+                 }
+                 if (state == compare::kept::state::dead) close_mailbox(found[each].id);
+             }
+             tell(which, std::move(found));
+         });
+}
+
+void driver::raise(compare::ticket which, compare::session_id id) {
+    base::lock_guard const guard{mutex_};
+    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+        "/etcdserverpb.KV/Txn", raising(id, keys_),
+        [this, which, id](fault const& trouble, wire::TxnResponse const& response, base::instant) {
+            if (trouble) return tell(which, trouble);
+            if (response.succeeded())
+                return tell(which, compare::raised{stamp_of(response.header().revision())});
+            close_mailbox(id);
+            tell(which, compare::fenced{});
+        });
+}
+
+void driver::close(compare::session_id id) noexcept try {
+    base::lock_guard const guard{mutex_};
+    close_mailbox(id);
+    if (!core_->link.is_ready()) return;
+    wire::LeaseRevokeRequest request;
+    request.set_id(lease_of(id));
+    auto farewell =
+        std::make_unique<unary_call<wire::LeaseRevokeRequest, wire::LeaseRevokeResponse>>(
+            "/etcdserverpb.Lease/LeaseRevoke", std::move(request),
+            [](fault const&, wire::LeaseRevokeResponse&, base::instant) {});
+    farewell->farewell = true;
+    core_->link.send(std::move(farewell));
+} catch (std::exception const&) {
+    return;  // it ends with its lease
+}
+
+}  // namespace holdfast::stores::etcd

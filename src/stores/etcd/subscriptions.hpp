@@ -1,0 +1,51 @@
+// What the family wants to be told of: changes of names, and ends of sessions.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "stores/etcd/connection.hpp"
+#include "stores/etcd/keys.hpp"
+#include "stores/etcd/outbox.hpp"
+#include "stores/etcd/watches.hpp"
+
+namespace holdfast::stores::etcd {
+
+/// Thread-safety: none; the driver serialises.
+/// Lifetime: all that it is made with outlives it.
+class subscriptions {
+public:
+    subscriptions(keys const& at, connection& by, watches& over, outbox& to)
+        : keys_{at}, connection_{by}, watches_{over}, outbox_{to} {}
+
+    void watch(compare::ticket which, compare::name_key const& key);
+    void unwatch(compare::name_key const& key);
+    void watch_session(compare::session_id id);
+    void unwatch_session(compare::session_id id);
+
+    /// Asks for the sessions of which it is not known whether they lived when their watch was in force.
+    void look_after_sessions();
+
+private:
+    struct watched_name {
+        watches::id watch{0};
+        bool in_force{false};
+        std::vector<compare::ticket> waiting;
+    };
+    struct watched_session {
+        watches::id watch{0};
+        bool in_force{false};
+        bool seen{false};  ///< alive, after the watch was in force
+    };
+
+    void on_session_end(compare::session_id id);
+
+    keys const& keys_;
+    connection& connection_;
+    watches& watches_;
+    outbox& outbox_;
+    std::map<compare::name_key, watched_name> names_;
+    std::map<compare::session_id, watched_session> sessions_;
+};
+
+}  // namespace holdfast::stores::etcd

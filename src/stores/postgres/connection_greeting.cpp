@@ -1,0 +1,69 @@
+// The part of a connection that sees whether the server is one to be used, and that the tables are there.
+#include <utility>
+
+#include "stores/postgres/connection.hpp"
+#include "stores/postgres/fault.hpp"
+#include "stores/postgres/schema.hpp"
+
+namespace holdfast::stores::postgres {
+
+void connection::greet() {
+    send({{statement{tables_.greeting()}}, [this](answer found) { on_greeting(std::move(found)); }},
+         now_);
+    look_for_tables();
+}
+
+void connection::on_greeting(answer found) {
+    if (found.lost) return;
+    auto const& first = found.results.front();
+    if (!first.done()) return fail(explain(first.state(), first.words(), to_));
+    if (first.number(0, 0) != 0) return fail(read_only(to_));
+    // A pooler answers with a process id of its own making.
+    direct_ = first.number(0, 1) == PQbackendPID(connected_);
+}
+
+void connection::look_for_tables() {
+    send({{statement{tables_.look()}}, [this](answer found) { on_tables(std::move(found)); }},
+         now_);
+}
+
+void connection::on_tables(answer found) {
+    if (found.lost || at_ != phase::greeting) return;
+    auto const& first = found.results.front();
+    constexpr int most_tries = 3;
+    if (!first.done()) {
+        if (first.state() == "42P01" && tries_to_make_++ < most_tries) return make_tables();
+        return fail(explain(first.state(), first.words(), to_));
+    }
+    auto const version = first.size() == 0 ? 0 : first.number(0, 0);
+    if (version != schema::version) return fail(other_version(version, schema::version, to_));
+    if (first.number(0, 1) != 0) {  // the sequence is behind the clock, as after a restore
+        send({tables_.catch_up(),
+              [this](answer caught) {
+                  if (caught.lost || at_ != phase::greeting) return;
+                  if (auto const* const bad = caught.failed())
+                      return fail(explain(bad->state(), bad->words(), to_));
+                  at_ = phase::ready;
+                  owner_.on_ready(*this);
+              }},
+             now_);
+        return;
+    }
+    at_ = phase::ready;
+    owner_.on_ready(*this);
+}
+
+void connection::make_tables() {
+    send({tables_.creation(),
+          [this](answer made) {
+              if (made.lost || at_ != phase::greeting) return;
+              auto const* const bad = made.failed();
+              // Somebody else may have made them meanwhile: the next look tells.
+              if (bad != nullptr && bad->state() == "42501")
+                  return fail(explain(bad->state(), bad->words(), to_));
+              look_for_tables();
+          }},
+         now_);
+}
+
+}  // namespace holdfast::stores::postgres

@@ -1,0 +1,113 @@
+#include "stores/postgres/messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::stores::postgres {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto watch_every = 20s;  ///< within `statements::watch_kept`
+constexpr auto again_after_trouble = 500ms;
+
+}  // namespace
+
+messages::messages(settings const& to, schema const& tables, statements const& texts,
+                   net::poller& events, net::poller::tag about, base::instant const& now,
+                   services around)
+    : statements_{texts},
+      now_{now},
+      around_{std::move(around)},
+      hearing_{to, tables, events, about, *this} {}
+
+void messages::watch(compare::name_key const& key) {
+    watched_.insert(key);
+    watch_again_at_ = std::min<base::instant>(watch_again_at_, now_ + watch_every);
+}
+
+void messages::post_when_heard(event what) {
+    start();
+    if (hearing_.is_settled()) return around_.post(std::move(what));
+    held_.push_back(std::move(what));
+}
+
+void messages::post_held() {
+    for (auto& each : std::exchange(held_, {}))
+        around_.post(std::move(each));
+}
+
+void messages::tend() {
+    hearing_.tend(now_);
+    if (now_ >= watch_again_at_) watch_again(hearing_.is_heard() && std::exchange(missed_, false));
+}
+
+base::instant messages::due() const noexcept { return std::min(hearing_.due(), watch_again_at_); }
+
+void messages::cut(base::error const& why) {
+    hearing_.cut(why);
+    held_.clear();
+}
+
+void messages::prove(std::string payload) {
+    around_.send({statements_.notify(channel(), std::move(payload))}, [](answer const&) {});
+}
+
+void messages::on_heard() {
+    pushes_ = true;
+    letters_.clear();
+    said_mute_ = false;
+    post_held();
+    if (std::exchange(missed_, false)) watch_again(true);
+}
+
+void messages::on_deaf(base::error const& why, bool mute) {
+    missed_ = true;
+    // Until it is heard again, holders look whether they were evicted, and whoever waits asks.
+    bool const was_heard = pushes_.exchange(false);
+    if (mute) {
+        if (!std::exchange(said_mute_, true))
+            around_.warn(why.text + "; whoever waits asks again and again");
+    } else if (was_heard && !around_.is_down()) {
+        around_.post([text = why.text](auto& to) { to.on_doubt(text); });
+    }
+    post_held();
+}
+
+void messages::on_said(heard what) {
+    if (auto* const letter = std::get_if<letter_heard>(&what)) {
+        auto const state = letters_.add(*letter);
+        if (state == letter_assembly::state::too_long)
+            return around_.post([](auto& to) { to.on_gap(); });
+        if (state != letter_assembly::state::whole) return;
+        around_.post([told = std::move(*letter)](auto& to) {
+            to.on_letter(told.to, told.body, told.written);
+        });
+    } else if (auto* const change = std::get_if<change_heard>(&what)) {
+        if (watched_.contains(change->key))
+            around_.post([key = std::move(change->key)](auto& to) { to.on_changed(key); });
+    }
+}
+
+// `gap`: something may have been missed, which is said once everything is watched again.
+void messages::watch_again(bool gap) {
+    watch_again_at_ = watched_.empty() ? base::never : now_ + watch_every;
+    std::vector<statement> all;
+    for (auto const& key : watched_)
+        all.push_back(statements_.watch(key, channel()));
+    if (all.empty()) {
+        if (gap) around_.post([](auto& to) { to.on_gap(); });
+        return;
+    }
+    around_.send(std::move(all), [this, gap](answer const& found) {
+        if (found.lost || found.failed() != nullptr) {
+            watch_again_at_ = now_ + again_after_trouble;
+            missed_ = missed_ || gap;
+        } else if (gap) {
+            around_.post([](auto& to) { to.on_gap(); });
+        }
+    });
+}
+
+}  // namespace holdfast::stores::postgres

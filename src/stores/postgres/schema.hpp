@@ -1,0 +1,68 @@
+// The tables that everything lives in, and what keeps them small.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "stores/postgres/statement.hpp"
+
+namespace holdfast::stores::postgres {
+
+/// Times are microseconds since 1970 by the server's clock, stamps are drawn in units of 32 of them. Names
+/// are bytes, so that neither encoding nor collation of the database has a say.
+///
+/// A head that is erased stays for a while without a body. An insertion draws its stamp before it finds out
+/// that nobody else inserts; were a row made, erased and removed in between, the next stamp of the
+/// name would be lower than the last. An update of a row that is there draws it under the row's lock.
+///
+/// Thread-safety: immutable.
+class schema {
+public:
+    static constexpr std::int64_t version = 2;
+
+    explicit schema(std::string prefix);
+
+    /// Names of tables, to be put into statements.
+    [[nodiscard]] std::string table(char const* name) const { return prefix_ + name; }
+    [[nodiscard]] std::string sequence() const { return "nextval('" + prefix_ + "stamp')"; }
+
+    /// -> whether it is a standby, the process id of the backend
+    [[nodiscard]] statement_text const& greeting() const noexcept { return greeting_; }
+    /// -> version, whether the sequence is behind the clock; no row: tables of somebody else
+    [[nodiscard]] statement_text const& look() const noexcept { return look_; }
+    /// Makes the tables, in one transaction.
+    [[nodiscard]] std::vector<statement> creation() const;
+    /// Moves the sequence up, in one transaction.
+    [[nodiscard]] std::vector<statement> catch_up() const;
+
+    /// -> a row for the one client that is to sweep this minute
+    [[nodiscard]] statement sweep_turn() const { return statement{sweep_turn_}; }
+    /// Removes what the dead have left where nobody looks: with each statement at most so many rows.
+    [[nodiscard]] std::vector<statement> sweep() const;
+    static constexpr std::int64_t swept_at_once = 5'000;
+
+    /// All that makes the tables, for people.
+    [[nodiscard]] std::string words() const;
+
+private:
+    std::string prefix_;
+    statement_text greeting_;
+    statement_text look_;
+    statement_text sweep_turn_;
+    std::vector<statement_text> creation_;
+    std::vector<statement_text> catch_up_;
+    std::vector<statement_text> sweep_;
+};
+
+/// The server's time in microseconds.
+inline constexpr char const* server_time =
+    "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+/// The same in units of stamps.
+inline constexpr char const* server_stamp =
+    "(extract(epoch FROM clock_timestamp()) * 31250)::bigint";
+/// Tells one server, as long as it runs, from all others.
+inline constexpr char const* server_clock =
+    "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint";
+
+}  // namespace holdfast::stores::postgres

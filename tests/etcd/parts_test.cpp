@@ -1,0 +1,115 @@
+// Parts that need no server: keys, faults, versions.
+#include <gtest/gtest.h>
+
+#include "stores/etcd/fault.hpp"
+#include "stores/etcd/keys.hpp"
+#include "stores/etcd/transaction.hpp"
+#include "stores/etcd/versions.hpp"
+
+namespace holdfast::stores::etcd {
+
+namespace {
+
+settings const somewhere = settings::parse(base::url::parse("etcd://anna:s3cret@a"));
+
+fault judged(grpc::StatusCode code, std::string const& words) {
+    return judge({code, words}, "a:2379", somewhere);
+}
+
+TEST(etcd_faults, only_what_etcd_refused_is_certain) {
+    using enum grpc::StatusCode;
+    EXPECT_TRUE(judged(PERMISSION_DENIED, "etcdserver: permission denied").certain);
+    EXPECT_TRUE(judged(RESOURCE_EXHAUSTED, "etcdserver: mvcc: database space exceeded").certain);
+    EXPECT_TRUE(judged(NOT_FOUND, "etcdserver: requested lease not found").certain);
+    EXPECT_TRUE(judged(INVALID_ARGUMENT, "etcdserver: duplicate key given in txn request").certain);
+    for (auto const code :
+         {CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, ABORTED, DATA_LOSS})
+        EXPECT_FALSE(judged(code, "etcdserver: something else").certain) << code;
+    // These are of gRPC itself, which may have sent the request before.
+    EXPECT_FALSE(judged(RESOURCE_EXHAUSTED, "Received message larger than max").certain);
+    EXPECT_FALSE(judged(UNAVAILABLE, "failed to connect to all addresses").certain);
+    for (auto const* const words :
+         {"etcdserver: request timed out", "etcdserver: leader changed", "etcdserver: no leader",
+          "etcdserver: request timed out, possibly due to previous leader failure"})
+        EXPECT_FALSE(judged(UNAVAILABLE, words).certain) << words;
+}
+
+TEST(etcd_faults, the_words_name_the_member_and_hide_the_password) {
+    auto const found = judged(grpc::StatusCode::UNAVAILABLE, "no s3cret here");
+    EXPECT_TRUE(found.error.is(errc::store_unavailable));
+    EXPECT_NE(found.error.text.find("a:2379"), std::string::npos);
+    EXPECT_EQ(found.error.text.find("s3cret"), std::string::npos);
+}
+
+TEST(etcd_versions, those_that_may_end_a_lease_early_are_known) {
+    for (auto const* const good :
+         {"3.4.38", "3.5.23", "3.5.30", "3.6.5", "3.7.0", "4.0.0", "unheard of"})
+        EXPECT_TRUE(keeps_promises(good)) << good;
+    for (auto const* const bad : {"3.3.27", "3.4.23", "3.5.22", "3.6.4", "3.6.0-rc.1"})
+        EXPECT_FALSE(keeps_promises(bad)) << bad;
+}
+
+TEST(etcd_keys, lines_do_not_nest) {
+    keys const at{"p/"};
+    seam::claim_id const id{static_cast<seam::client_id>(1), 2};
+    std::string const zero(1, '\0');
+    std::vector<std::string> const names{"a",     "a" + zero, "a" + zero + "b", "a/b", "a b",
+                                         "a\xff", "b"};
+    for (auto const& one : names)
+        for (auto const& other : names) {
+            auto const range = at.line({one, false});
+            auto const key = at.claim({other, false}, id);
+            EXPECT_EQ(range.begin <= key && key < range.end, one == other)
+                << one << " and " << other;
+            EXPECT_EQ(key < at.claim({one, false}, id), other < one);
+            EXPECT_EQ(at.name_of(key, true), other);
+        }
+}
+
+// What stands between a client and etcd may answer with anything.
+TEST(etcd_transactions, an_answer_of_another_shape_is_no_answer) {
+    compare::step what{.key = {"q", false}};
+    what.otherwise.sessions = {compare::session_id{1}};
+    wire::TxnResponse from;
+    EXPECT_FALSE(read_step(what, from)) << "nothing in it";
+    auto& otherwise = *from.add_responses()->mutable_response_txn();
+    ASSERT_TRUE(read_step(what, from));
+    EXPECT_EQ(read_step(what, from)->taken, stepped::branch::none);
+    otherwise.set_succeeded(true);
+    for (int ranges = 0; ranges < 3; ++ranges) {
+        EXPECT_FALSE(read_step(what, from)) << ranges;
+        (void)otherwise.add_responses()->mutable_response_range();
+    }
+    ASSERT_TRUE(read_step(what, from));
+    EXPECT_EQ(read_step(what, from)->taken, stepped::branch::second);
+    (void)otherwise.add_responses()->mutable_response_range();
+    EXPECT_FALSE(read_step(what, from)) << "more than was asked for";
+    from.mutable_responses(0)->mutable_response_range();
+    EXPECT_FALSE(read_step(what, from)) << "of another kind";
+}
+
+TEST(etcd_transactions, what_was_read_must_have_come_whole) {
+    wire::TxnResponse from;
+    EXPECT_TRUE(has_ranges(from, 0));
+    EXPECT_FALSE(has_ranges(from, 1));
+    (void)from.add_responses()->mutable_response_range();
+    EXPECT_TRUE(has_ranges(from, 1));
+    (void)from.add_responses()->mutable_response_put();
+    EXPECT_FALSE(has_ranges(from, 2));
+}
+
+TEST(etcd_transactions, the_record_of_a_session_must_be_told) {
+    wire::TxnResponse from;
+    EXPECT_EQ(generation_of(from), std::nullopt);
+    (void)from.add_responses()->mutable_response_range();
+    EXPECT_EQ(generation_of(from), std::nullopt);
+    from.mutable_responses(0)->mutable_response_range()->add_kvs()->set_mod_revision(7);
+    EXPECT_EQ(generation_of(from), compare::generation{7});
+    from.set_succeeded(true);
+    from.mutable_header()->set_revision(9);
+    EXPECT_EQ(generation_of(from), compare::generation{9});
+}
+
+}  // namespace
+
+}  // namespace holdfast::stores::etcd

@@ -1,0 +1,112 @@
+// The tables: made by somebody else beforehand, of another version, and gone.
+#include <string>
+
+#include "postgres/fixture.hpp"
+
+namespace holdfast::postgres_faults {
+namespace {
+
+class schema_test : public testing::Test {
+protected:
+    static postgres_server& server() {
+        static postgres_server one{{.arguments = {"-c", "fsync=off"}}};
+        return one;
+    }
+    static void make_user(std::string const& name) {
+        server().ask("CREATE ROLE " + name + " LOGIN");
+        server().ask("GRANT USAGE ON SCHEMA public TO " + name);
+    }
+};
+
+// The columns, keys and parameters of all tables with this prefix, as the catalogue has them.
+std::string catalogue(postgres_server const& of, std::string const& prefix) {
+    return of.ask("SELECT replace(c.relname, '" + prefix +
+                  "', ''), c.reloptions, a.attname, a.atttypid::regtype, a.attnotnull, "
+                  "replace(coalesce(pg_get_indexdef(c.oid), ''), '" +
+                  prefix +
+                  "', '') FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND "
+                  "a.attnum > 0 WHERE c.relname LIKE '" +
+                  prefix + "%' ORDER BY 1, 3");
+}
+
+TEST_F(schema_test, what_is_printed_makes_what_a_client_makes) {
+    server().ask(store_schema(server().url() + "?prefix=printed_"));
+    noting_client by_itself{server().url() + "?prefix=made_"};
+    EXPECT_TRUE(mutex(*by_itself, "q").try_lock());
+    auto const made = catalogue(server(), "made_");
+    EXPECT_EQ(catalogue(server(), "printed_"), made);
+    EXPECT_NE(made.find("generation"), std::string::npos) << made;
+    // A second time it does no harm.
+    server().ask(store_schema(server().url() + "?prefix=printed_"));
+    EXPECT_EQ(server().ask("SELECT count(*) FROM printed_meta"), "1\n");
+}
+
+// The rights stand behind the tables, as comments.
+TEST_F(schema_test, who_may_not_create_uses_what_was_made) {
+    make_user("clerk");
+    auto const url = server().url("clerk") + "?prefix=shared_";
+    expect_refusal(url, errc::access_denied, "holdfast schema");
+    auto text = store_schema(url);
+    server().ask(text);
+    for (std::size_t at = 0; (at = text.find("-- GRANT", at)) != std::string::npos;)
+        text.erase(at, 3);
+    for (std::size_t at = 0; (at = text.find("TO app", at)) != std::string::npos;)
+        text.replace(at, 6, "TO clerk");
+    server().ask(text);
+    noting_client clerk{url};
+    auto held = mutex(*clerk, "q").acquire();
+    EXPECT_EQ(held.release(), release_outcome::released);
+}
+
+TEST_F(schema_test, nothing_is_needed_elsewhere_and_a_bad_url_is_refused) {
+    EXPECT_EQ(store_schema("memory:"), "");
+    EXPECT_EQ(failure_of([] { (void)store_schema("postgres://h/x?prefix=A"); }).code(),
+              errc::bad_url);
+    // Nobody is asked: there is no such server, and no password is told.
+    auto const text =
+        store_schema(std::string{"postgres://app:"} + password + "@nowhere.invalid/x");
+    EXPECT_NE(text.find("CREATE TABLE IF NOT EXISTS holdfast_head"), std::string::npos) << text;
+    EXPECT_EQ(text.find(password), std::string::npos);
+}
+
+TEST_F(schema_test, tables_of_an_older_version) {
+    server().ask(store_schema(server().url() + "?prefix=older_"));
+    server().ask("UPDATE older_meta SET version = 0");
+    expect_refusal(server().url() + "?prefix=older_", errc::unsupported,
+                   "have version 0 and this holdfast knows version 2; drop them");
+}
+
+// Changed under a client that is at work: it notices when it connects anew, and does not write into them.
+TEST_F(schema_test, a_version_that_changes_under_a_client) {
+    auto const url = server().url() + "?prefix=moved_";
+    noting_client one{url, 500ms};
+    EXPECT_TRUE(mutex(*one, "q").try_lock());
+    server().ask("UPDATE moved_meta SET version = 3");
+    server().ask(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = "
+        "'holdfast'");
+    std::string text;
+    EXPECT_TRUE(eventually([&] {
+        auto const found = failure_of([&] { mutex(*one, "r").lock(); });
+        text = found.what();
+        return found.code() == errc::unsupported;
+    })) << text;
+    EXPECT_NE(text.find("use a newer holdfast"), std::string::npos) << text;
+}
+
+TEST_F(schema_test, a_holder_learns_that_the_tables_were_dropped) {
+    auto const url = server().url() + "?prefix=dropped_";
+    noting_client one{url, 5s};
+    auto const held = mutex(*one, "q", {.lease = 3s}).acquire();
+    auto const token = held.token();
+    server().ask(
+        "DROP TABLE dropped_meta, dropped_session, dropped_head, dropped_line; "
+        "DROP SEQUENCE dropped_stamp");
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_FALSE(held.held());
+    noting_client other{url, 5s};
+    EXPECT_GT(mutex(*other, "q").acquire().token(), token);
+}
+
+}  // namespace
+}  // namespace holdfast::postgres_faults
