@@ -28,8 +28,10 @@ struct server_flaws {
     bool forgets_generations{
         false};                   ///< a step is carried out whatever its session's generation is
     bool counts_the_dead{false};  ///< dead sessions are told as alive
-    bool looks_first{false};      ///< the second branch looks at the name before it joins the line
-    bool forgets_leavers{false};  ///< who leaves the line without having been let in stays there
+    /// The second branch looks at the name before it joins the line; nor is it looked at by a step that only writes to
+    /// others, which would show the same.
+    bool looks_first{false};
+    bool forgets_leavers{false};    ///< who leaves the line without having been let in stays there
     bool buries_the_living{false};  ///< some signs of life are answered as if the session were dead
     bool takes_life_back{false};    ///< a sign of life that was late on its way sets the end back
 };

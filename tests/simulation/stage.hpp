@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,8 @@ namespace holdfast::simulation {
 
 class stage : public world {
 public:
-    explicit stage(std::uint64_t seed = 1, profile its = quiet()) : world{seed, its} {
+    explicit stage(std::uint64_t seed = 1, profile its = quiet(), variant which = {})
+        : world{seed, its, std::move(which)} {
         add_all_checkers(*this);
         tick_on();
     }

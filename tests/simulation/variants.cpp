@@ -106,9 +106,6 @@ std::vector<broken_variant> variants_of_stores_that_compare() {
         return plan.family == store_family::compare_with_clock && plan.spike > 0;
     };
     auto const forged = [](profile const& plan) { return plan.forgeries > 0; };
-    // Whoever is not woken waits for ever.
-    apart({.name = "no-look-after-an-append", .documents = {.looks_first = true}},
-          {"wake-up", "progress", "leftovers"}, comparing);
     apart({.name = "step-without-its-condition", .documents = {.forgets_stamps = true}},
           {"witness", "exclusion", "early loss"}, comparing);
     apart({.name = "letter-believed-without-its-secret", .believes_letters = true},

@@ -66,5 +66,38 @@ TEST_P(compare_scenes, who_joined_unseen_is_served_when_a_minimum_hold_ends) {
     }
 }
 
+// A claim joins the line on the strength of what it knows, while the holder leaves.
+bool is_served(std::uint64_t seed, profile const& plan, variant const& which = {}) {
+    stage scene{seed, plan, which};
+    auto& holder = scene.actor({.lease = 30s});
+    auto& other = scene.actor({.lease = 30s});
+    scene.acquire(holder);
+    scene.run_for(20ms);
+    scene.acquire(other, false);
+    scene.run_for(20ms);
+    EXPECT_EQ(other.hold(), nullptr);
+    scene.release(holder);
+    scene.run_for(moment{scene.random.below(600'000)});
+    scene.acquire(other);
+    scene.run_for(3s);  // much less than until its next sign of life
+    return other.hold() != nullptr;
+}
+
+TEST_P(compare_scenes, who_joins_while_the_holder_leaves_is_served) {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed)
+        EXPECT_TRUE(is_served(seed, plan())) << "seed " << seed;
+}
+
+// In a crowd the next one who comes wakes it, so that no checker sees it there. Where the line cannot be compared
+// within a step, the one who leaves looks again.
+TEST_P(compare_scenes, who_does_not_look_after_it_has_joined_is_caught) {
+    if (GetParam() == store_family::compare_with_clock) return;
+    variant const which{.name = "no-look-after-an-append", .documents = {.looks_first = true}};
+    bool caught = false;
+    for (std::uint64_t seed = 1; seed <= 300 && !caught; ++seed)
+        caught = !is_served(seed, plan(), which);
+    EXPECT_TRUE(caught);
+}
+
 }  // namespace
 }  // namespace holdfast::simulation
