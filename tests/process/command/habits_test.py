@@ -19,7 +19,7 @@ class Letters(Habits):
     def test_not_waiting(self):
         holder = self.hold()
         self.assertIn("is not free", self.refused(NOT_ACQUIRED, "run", "-n", "x", "true"))
-        self.assertIn("within 0.1s", self.refused(NOT_ACQUIRED, "run", "-w", "0.1", "x", "true"))
+        self.assertIn("within 0.6s", self.refused(NOT_ACQUIRED, "run", "-w", "0.1", "x", "true"))
         self.refused(NOT_ACQUIRED, "run", "-w0.1", "x", "true")
         self.refused(7, "run", "-n", "-E", "7", "x", "true")
         self.refused(7, "run", "-nE7", "x", "true")
@@ -117,9 +117,9 @@ class Nested(Habits):
 class Words(Habits):
     def test_durations(self):
         holder = self.hold()
-        for text in ("0.05s50ms", "100ms", "0m0.1s", "0d0h0m0s100ms"):
+        for text in ("0.55s50ms", "600ms", "0m0.6s", "0d0h0m0s600ms"):
             with self.subTest(text=text):
-                self.assertIn("within 0.1s", self.refused(NOT_ACQUIRED, "run", "--wait", text, "x", "true"))
+                self.assertIn("within 0.6s", self.refused(NOT_ACQUIRED, "run", "--wait", text, "x", "true"))
         self.let_go(holder)
         for text, words in (("1m30s", "1m 30s"), ("1d", "1d 0h"), ("1h30m", "1h 30m"), ("1.5d", "1d 12h")):
             with self.subTest(text=text):
@@ -140,7 +140,7 @@ class Words(Habits):
 
     def test_patience(self):
         """With a store that does not answer; elsewhere it has no effect."""
-        self.assertEqual(self.run_to_end("--patience", "100ms", "run", "x", "echo", "a"), (0, "a\n", ""))
+        self.assertEqual(self.run_to_end("--patience", "2s", "run", "x", "echo", "a"), (0, "a\n", ""))
         with self.silent_store():
             for words in (["run", "x", "true"], ["list"], ["show", "x"], ["evict", "x"], ["latch", "x", "--count", "1"],
                           ["leader", "x"], ["elect", "x", "--value", "v", "--", "true"], ["barrier", "x", "--parties", "1"],
