@@ -1,6 +1,5 @@
 #include "redis/fenced_numbers.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -30,16 +29,22 @@ fenced_number::fenced_number() {
     ::pthread_mutexattr_destroy(&shared);
 }
 
-std::uint64_t fenced_number::read(std::uint64_t token) {
+std::uint64_t fenced_number::read(std::uint64_t token, std::size_t whose) {
     turn const mine{*this};
-    highest_ = std::max(highest_, token);
+    let_in(token, whose);
     return value_;
 }
 
-bool fenced_number::write(std::uint64_t token, std::uint64_t value) {
-    turn const mine{*this};
-    if (token < highest_) return false;
+bool fenced_number::let_in(std::uint64_t token, std::size_t whose) {
+    if (token < highest_ || (token == highest_ && whose != holder_)) return false;
     highest_ = token;
+    holder_ = whose;
+    return true;
+}
+
+bool fenced_number::write(std::uint64_t token, std::size_t whose, std::uint64_t value) {
+    turn const mine{*this};
+    if (!let_in(token, whose)) return false;
     value_ = value;
     ++written_;
     return true;

@@ -20,9 +20,9 @@ public:
     fenced_number& operator=(fenced_number const&) = delete;
 
     /// What it is.
-    [[nodiscard]] std::uint64_t read(std::uint64_t token);
-    /// False when a higher token has been seen.
-    bool write(std::uint64_t token, std::uint64_t value);
+    [[nodiscard]] std::uint64_t read(std::uint64_t token, std::size_t whose);
+    /// False when a higher token has been seen, or the same one of somebody else.
+    bool write(std::uint64_t token, std::size_t whose, std::uint64_t value);
     /// Right when no two who were let in changed it at once.
     [[nodiscard]] bool is_right();
     [[nodiscard]] std::uint64_t value();
@@ -30,8 +30,11 @@ public:
 private:
     class turn;
 
+    bool let_in(std::uint64_t token, std::size_t whose);
+
     pthread_mutex_t mutex_;
     std::uint64_t highest_{0};
+    std::size_t holder_{0};  ///< of the highest token
     std::uint64_t value_{0};
     std::uint64_t written_{0};
 };

@@ -109,8 +109,8 @@ TEST_F(sentinel_test, a_hold_that_no_replica_has_can_be_lost_and_is_fenced) {
     auto const next = mutex{other, "q"}.try_acquire_for(recovery);
     ASSERT_TRUE(next);
     fenced_number account;
-    EXPECT_TRUE(account.write(next->token(), 1));
-    EXPECT_FALSE(account.write(held.token(), 2));
+    EXPECT_TRUE(account.write(next->token(), 1, 1));
+    EXPECT_FALSE(account.write(held.token(), 0, 2));
 }
 
 TEST_F(sentinel_test, one_sentinel_of_the_url_is_enough_and_the_others_are_learnt) {

@@ -58,9 +58,9 @@ private:
                     .try_acquire_for(30s);
             if (!held) return;
             auto& number = numbers_->numbers.at(which);
-            auto const seen = number.read(held->token());
+            auto const seen = number.read(held->token(), process_);
             std::this_thread::yield();
-            if (number.write(held->token(), seen + 1))
+            if (number.write(held->token(), process_, seen + 1))
                 ++numbers_->visits.at(process_).at(which);
             else
                 ++numbers_->refused;
