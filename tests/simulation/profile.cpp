@@ -96,6 +96,10 @@ void draw_family(profile& out, std::uint64_t seed) {
     out.session = true;
     out.session_least = std::chrono::ceil<milliseconds>(12 * out.latency_max) + milliseconds{100};
     out.session_most = out.session_step = milliseconds{0};
+    // A grant counts from the session's last sign of life: with a lease shorter than a trip nobody gets anything.
+    auto const trips = std::chrono::ceil<milliseconds>(5 * out.latency_max);
+    out.lease_min = std::max(out.lease_min, trips);
+    out.lease_max = std::max(out.lease_max, out.lease_min);
     if (random.one_in(2))
         out.session_step =
             milliseconds{1 + random.below(static_cast<std::uint64_t>(out.lease_max.count()))};

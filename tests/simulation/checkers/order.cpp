@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "simulation/checkers/all.hpp"
 #include "simulation/compare/documents.hpp"
@@ -31,12 +33,25 @@ public:
         }
     }
 
+    void ended(store_hold const& hold, store_end how) override {
+        if (how == store_end::expired) expired_[hold.spec->name] = {hold.number, here().time.now()};
+    }
+
 private:
     // Where a server cannot compare the line with the head, it looked a moment before it wrote.
     bool joined_unseen(store_wait const& queue, seam::store_time now) {
         auto const& plan = here().plan;
         return plan.family == store_family::compare_with_clock &&
                now - queue.since <= plan.latency_max / 8 + std::chrono::microseconds{1};
+    }
+
+    // Where the rules run in the client, they looked a few trips ago at what is granted now, and the name has not been
+    // changed since: a hold that somebody joins may have expired meanwhile.
+    bool joins_expired(store_hold const& fresh) {
+        auto const& plan = here().plan;
+        auto const found = expired_.find(fresh.spec->name);
+        return plan.compares() && found != expired_.end() && found->second.number == fresh.number &&
+               here().time.now() - found->second.when <= 4 * plan.latency_max + plan.spike_max;
     }
 
     // Such a server gives out places before they can be seen: of two that come at once, either may be first.
@@ -51,10 +66,16 @@ private:
                              spec.order == ordering::barging && waiter.order == ordering::barging;
         if (permits || !spec.joins) return permits;
         auto const holders = here().seen.holders(spec.name, here().store.now());
-        return std::ranges::any_of(holders, [&](auto const* each) {
-            return each->number == fresh.number && !conflicting(*each->spec, spec);
-        });
+        return joins_expired(fresh) || std::ranges::any_of(holders, [&](auto const* each) {
+                   return each->number == fresh.number && !conflicting(*each->spec, spec);
+               });
     }
+
+    struct expired_hold {
+        seam::sequence number{};
+        moment when{};
+    };
+    std::map<std::string, expired_hold> expired_;  ///< the last one of each name
 };
 
 }  // namespace
