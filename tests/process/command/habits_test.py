@@ -19,8 +19,8 @@ class Letters(Habits):
     def test_not_waiting(self):
         holder = self.hold()
         self.assertIn("is not free", self.refused(NOT_ACQUIRED, "run", "-n", "x", "true"))
-        self.assertIn("within 0.6s", self.refused(NOT_ACQUIRED, "run", "-w", "0.1", "x", "true"))
-        self.refused(NOT_ACQUIRED, "run", "-w0.1", "x", "true")
+        self.assertIn("within 0.6s", self.refused(NOT_ACQUIRED, "run", "-w", "0.6", "x", "true"))
+        self.refused(NOT_ACQUIRED, "run", "-w0.6", "x", "true")
         self.refused(7, "run", "-n", "-E", "7", "x", "true")
         self.refused(7, "run", "-nE7", "x", "true")
         self.refused(7, "run", "x", "-nE", "7", "true")
