@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace holdfast::stores::postgres {
 
 namespace {
@@ -52,13 +54,7 @@ constexpr std::array rules{
 };
 
 std::string quoted(std::string_view words, settings const& of) {
-    constexpr std::size_t most = 400;
-    auto out = of.without_password(words.substr(0, words.find("\nLOCATION:")).substr(0, most));
-    while (out.ends_with('\n'))
-        out.pop_back();
-    std::ranges::replace_if(
-        out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
-    return out;
+    return base::quotable(words.substr(0, words.find("\nLOCATION:")), of.password, 400);
 }
 
 // "FATAL:  28P01: password authentication failed": a translated server has another first word.

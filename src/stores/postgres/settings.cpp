@@ -116,16 +116,6 @@ void parse_prefix(settings& out, base::url const& url) {
 
 }  // namespace
 
-std::string settings::without_password(std::string_view words) const {
-    std::string out{words};
-    if (password.empty()) return out;
-    constexpr std::string_view stars = "***";
-    for (auto at = out.find(password); at != std::string::npos;
-         at = out.find(password, at + stars.size()))
-        out.replace(at, password.size(), stars);
-    return out;
-}
-
 settings settings::parse(base::url const& url) {
     url.require_known_options(known_options);
     settings out;

@@ -22,9 +22,6 @@ struct settings {
     std::uint32_t connections{4};     ///< at most so many beside the one for messages
     std::chrono::milliseconds timeout{3000};  ///< for a connection, and for an answer
 
-    /// Takes the password out of words that come from elsewhere.
-    [[nodiscard]] std::string without_password(std::string_view words) const;
-
     /// Throws errc::bad_url.
     [[nodiscard]] static settings parse(base::url const& url);
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "net/stream.hpp"
 #include "stores/redis/fault.hpp"
 
@@ -195,9 +196,9 @@ void connection::guarded(base::instant now, Step step) {
     } catch (unwelcome const& why) {
         cut(why.why, now);
     } catch (garbled const& why) {
-        cut({errc::store_unavailable,
-             "the server " + to_->shown() +
-                 " does not speak as Redis does: " + to_->without_password(why.what())},
+        cut({errc::store_unavailable, "the server " + to_->shown() +
+                                          " does not speak as Redis does: " +
+                                          base::without_secret(why.what(), to_->password)},
             now);
     }
 }

@@ -1,7 +1,8 @@
 #include "stores/redis/fault.hpp"
 
-#include <algorithm>
 #include <array>
+
+#include "base/text.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -72,11 +73,7 @@ rule const* rule_for(std::string_view words) {
 }
 
 std::string quoted(std::string_view words, settings const& of) {
-    constexpr std::size_t most = 300;
-    auto out = of.without_password(words.substr(0, std::min(words.size(), most)));
-    std::ranges::replace_if(
-        out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
-    return out;
+    return base::quotable(words, of.password, 300);
 }
 
 }  // namespace

@@ -222,16 +222,6 @@ settings settings::at_guide(net::endpoint const& where) const {
     return out;
 }
 
-std::string settings::without_password(std::string_view words) const {
-    std::string out{words};
-    if (password.empty()) return out;
-    constexpr std::string_view stars = "***";
-    for (auto at = out.find(password); at != std::string::npos;
-         at = out.find(password, at + stars.size()))
-        out.replace(at, password.size(), stars);
-    return out;
-}
-
 settings settings::parse(base::url const& url) {
     bool const is_sentinel = url.scheme.ends_with("+sentinel");
     if (is_sentinel) {

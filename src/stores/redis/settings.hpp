@@ -47,9 +47,6 @@ struct settings {
     /// The server as messages name it, without user and password; all hosts where it has to be found.
     [[nodiscard]] std::string shown() const;
 
-    /// Takes the password out of words that come from elsewhere.
-    [[nodiscard]] std::string without_password(std::string_view words) const;
-
     /// Throws errc::bad_url. A password that the URL lacks comes from the file that `passwordfile`
     /// names, else from the environment.
     [[nodiscard]] static settings parse(base::url const& url);
