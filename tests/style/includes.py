@@ -43,6 +43,8 @@ FOREIGN = {
                "include/holdfast/asio", "include/holdfast/detail/asio", "tests/", "bench/", "examples/"),
     "openssl/ssl": ("src/net/tls.",),
     "libpq-fe.h": ("src/stores/postgres/", "tests/", "bench/"),
+    "mysql.h": ("src/stores/mysql/", "tests/", "bench/"),
+    "errmsg.h": ("src/stores/mysql/",),
     "sqlite3.h": ("src/stores/file/", "tests/", "bench/"),
     "grpc": ("src/stores/etcd/", "tests/", "bench/"),
     "CLI/": ("src/cli/",),
