@@ -47,6 +47,7 @@ FOREIGN = {
     "errmsg.h": ("src/stores/mysql/",),
     "sqlite3.h": ("src/stores/file/", "tests/", "bench/"),
     "grpc": ("src/stores/etcd/", "tests/", "bench/"),
+    "zookeeper/": ("src/stores/zookeeper/", "tests/", "bench/"),
     "CLI/": ("src/cli/",),
     "fmt/": ("src/cli/", "tests/", "bench/"),
     "toml++/": ("src/cli/",),
