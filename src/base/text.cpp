@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace holdfast::base {
@@ -55,6 +56,27 @@ std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t l
     if (fault != std::errc{} || end != text.data() + text.size() || value > limit)
         return std::nullopt;
     return value;
+}
+
+std::string without_secret(std::string_view words, std::string_view secret) {
+    std::string out{words};
+    if (secret.empty()) return out;
+    constexpr std::string_view stars = "***";
+    for (auto at = out.find(secret); at != std::string::npos;
+         at = out.find(secret, at + stars.size()))
+        out.replace(at, secret.size(), stars);
+    return out;
+}
+
+// Cut last: half a secret is one, too.
+std::string quotable(std::string_view words, std::string_view secret, std::size_t most) {
+    auto out = without_secret(words, secret);
+    out.resize(std::min(out.size(), most));
+    while (out.ends_with('\n'))
+        out.pop_back();
+    std::ranges::replace_if(
+        out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
+    return out;
 }
 
 void write_hex(std::uint64_t value, char* to) noexcept {

@@ -20,6 +20,12 @@ inline constexpr std::size_t longest_name = 512;
 [[nodiscard]] std::optional<std::uint64_t> parse_number(std::string_view text,
                                                         std::uint64_t limit = UINT64_MAX);
 
+/// Words of others as a part of our own: without the secret, control characters as blanks, no longer than `most`.
+[[nodiscard]] std::string quotable(std::string_view words, std::string_view secret,
+                                   std::size_t most);
+/// With asterisks in place of the secret.
+[[nodiscard]] std::string without_secret(std::string_view words, std::string_view secret);
+
 /// 16 hexadecimal digits.
 inline constexpr std::size_t hex_digits = 16;
 void write_hex(std::uint64_t value, char* to) noexcept;

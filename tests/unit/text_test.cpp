@@ -50,6 +50,14 @@ TEST(parse_number, limits) {
         EXPECT_FALSE(parse_number(text)) << text;
 }
 
+TEST(quotable, a_secret_is_not_repeated_not_even_in_part) {
+    EXPECT_EQ(without_secret("it was s3cret, s3cret", "s3cret"), "it was ***, ***");
+    EXPECT_EQ(without_secret("nothing to hide", ""), "nothing to hide");
+    EXPECT_EQ(quotable("two\nlines\n", "", 100), "two lines");
+    EXPECT_EQ(quotable("the s3cret", "s3cret", 8), "the ***");
+    EXPECT_EQ(quotable("abcdef", "", 3), "abc");
+}
+
 TEST(hex, there_and_back) {
     EXPECT_EQ(hex(0), "0000000000000000");
     EXPECT_EQ(hex(0xdeadbeef), "00000000deadbeef");

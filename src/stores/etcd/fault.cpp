@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace holdfast::stores::etcd {
 
 namespace {
@@ -51,10 +53,7 @@ constexpr std::array rules{
 
 std::string quoted(std::string_view words, settings const& of) {
     constexpr std::size_t most = 300;
-    auto out = of.without_password(words.substr(0, std::min(words.size(), most)));
-    std::ranges::replace_if(
-        out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, ' ');
-    return out;
+    return base::quotable(words, of.password, most);
 }
 
 bool says_no(grpc::StatusCode code) {

@@ -34,9 +34,6 @@ struct settings {
     /// All members as a URL, without user and password.
     [[nodiscard]] std::string shown() const;
 
-    /// Takes the password out of words that come from elsewhere.
-    [[nodiscard]] std::string without_password(std::string_view words) const;
-
     /// Throws errc::bad_url. A password that the URL lacks comes from the file that `passwordfile`
     /// names, else from the environment. Reads the files of certificates.
     [[nodiscard]] static settings parse(base::url const& url);
