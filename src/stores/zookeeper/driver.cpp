@@ -1,31 +1,34 @@
 #include "stores/zookeeper/driver.hpp"
 
 #include <algorithm>
-#include <mutex>
-#include <span>
 #include <utility>
-
-#include "stores/zookeeper/times.hpp"
 
 namespace holdfast::stores::zookeeper {
 
-driver::driver(settings to, log_function log, compare::driver_events& events)
-    : settings_{std::move(to)},
-      paths_{settings_.root},
-      log_{std::move(log)},
-      events_{events},
-      chance_{base::entropy()} {}
+driver::driver(settings to, compare::log_function log, compare::driver_events& events)
+    : polled_driver{events, std::move(log)},
+      with_{std::move(to), poller_, out_},
+      common_{with_,
+              [this] {
+                  subscribed_.renew();
+                  mail_.renew();
+              }},
+      looks_{with_, common_, known_},
+      mail_{with_, common_, known_},
+      sessions_{with_, common_, mail_},
+      subscribed_{with_, common_},
+      lists_{with_, common_},
+      steps_{with_, common_, known_, looks_, sessions_} {}
 
 driver::~driver() {
-    if (abandoned_) {
-        static_cast<void>(common_.release());
-        for (auto& [id, each] : own_)
-            static_cast<void>(each.release());
-        for (auto& each : over_)
-            static_cast<void>(each.release());
+    if (!is_abandoned()) {
+        shut();
         return;
     }
-    shut();
+    common_.leave();
+    sessions_.leave();
+    for (auto& each : with_.over)
+        static_cast<void>(each.release());
 }
 
 compare::driver_traits driver::traits() const {
@@ -39,158 +42,106 @@ compare::driver_traits driver::traits() const {
 
 // --- driving -----------------------------------------------------------------------------------
 
-void driver::drive(base::instant until) {
-    if (abandoned_) return;
-    base::lock_guard const guard{mutex_};
-    drive_locked(until);
-    poller_.wake_by(next_due());
-}
-
-void driver::drive_locked(base::instant until) {
-    for (bool again = false;; again = true) {
-        poller_.forget_wakes();
-        tend();
-        if (deliver()) {
-            interrupted_ = false;  // whoever called while the events were told: this is the return
-            return;
-        }
-        auto const now = base::boot_clock::now();
-        if (interrupted_.exchange(false) || (again && now >= until) || shut_) return;
-        poller_.wake_by(std::min(until, next_due()));
-        std::span<net::poller::event const> events;
-        {
-            base::unlocked const released{mutex_};
-            events = poller_.wait(again || now < until ? base::never : now);
-        }
-        for (auto const& each : events) {
-            if (common_ && common_->tag() == each.about) common_->process(each.kinds);
-            for (auto const& [id, session] : own_)
-                if (session->life->tag() == each.about) {
-                    session->life->process(each.kinds);
-                    break;
-                }
-        }
-    }
-}
-
-bool driver::deliver() {
-    if (deliveries_.empty()) return false;
-    auto const events = std::exchange(deliveries_, {});
-    base::unlocked const released{mutex_};
-    for (auto const& each : events)
-        each(events_);
-    return true;
-}
-
 void driver::tend() {
-    auto const now = base::boot_clock::now();
-    std::exchange(over_, {}).clear();
-    if (shut_) return;
-    if (gap_ && common_->is_expired()) static_cast<void>(common());
-    if (common_) common_->tend(now);
-    std::vector<compare::session_id> all;
-    for (auto const& [id, session] : own_)
-        all.push_back(id);
-    for (auto const id : all)
-        tend(id, now);
-    if (common_ && common_->is_connected())
-        for (auto const& key : std::exchange(to_watch_, {}))
-            if (names_.contains(key)) watch_head(key);
-    std::vector<compare::session_id> due;
-    for (auto& [id, when] : sessions_)
-        if (now >= when) {
-            when = base::never;
-            due.push_back(id);
-        }
-    for (auto const id : due)
-        look_at_watched(id);
-    if (common_) common_->tend(now);
+    std::exchange(with_.over, {}).clear();
+    common_.tend(now_);
+    sessions_.tend(now_);
+    mail_.tend();
+    subscribed_.tend(now_);
+    common_.tend(now_);
 }
 
-void driver::tend(compare::session_id id, base::instant now) {
-    auto const living = [&] {
-        auto const found = own_.find(id);
-        return found == own_.end() ? nullptr : found->second.get();
-    };
-    if (auto const* const session = living()) session->life->tend(now);
-    auto* const session = living();
-    if (session == nullptr) return;
-    bool const unkept = session->open && now >= session->began + session->lease;
-    if (session->life->is_expired() || unkept) return end(id);
-    if (!session->open) return;
-    if (!session->hears && common_ && common_->is_connected()) await_letter(id);
-    if (now < session->next_beat) return;
-    beat(*session, {});
-    session->life->tend(now);
+void driver::take(std::span<net::poller::event const> events) {
+    for (auto const& each : events) {
+        common_.take(each);
+        sessions_.take(each);
+    }
 }
 
 base::instant driver::next_due() const noexcept {
-    if (!over_.empty()) return {};
-    auto out = common_ ? common_->due() : base::never;
-    for (auto const& [id, session] : own_) {
-        out = std::min(out, session->life->due());
-        if (session->open)
-            out = std::min({out, session->next_beat, session->began + session->lease});
-    }
-    for (auto const& [id, when] : sessions_)
-        out = std::min(out, when);
-    return out;
+    if (!with_.over.empty()) return {};
+    return std::min({common_.due(), sessions_.due(), subscribed_.due()});
 }
 
-// After a call: what it has sent may have to be followed up, by whoever drives.
-void driver::settle() {
-    auto const now = base::boot_clock::now();
-    if (common_) common_->tend(now);
-    poller_.wake_by(next_due());
-    if (!deliveries_.empty() || !over_.empty()) poller_.wake();
+// Farewells: the common session last, which may have something on its way.
+void driver::cut() noexcept {
+    std::exchange(with_.over, {}).clear();
+    sessions_.close_all();
+    common_.close();
+    std::exchange(with_.over, {}).clear();
 }
 
-void driver::interrupt() noexcept {
-    if (abandoned_) return;
-    interrupted_ = true;
-    poller_.wake();
+void driver::abandon() noexcept {
+    common_.abandon();
+    sessions_.abandon();
 }
 
-void driver::shut() noexcept {
-    if (abandoned_) return;
+// --- calls -------------------------------------------------------------------------------------
+
+template <class Call>
+void driver::do_call(Call&& call) {
     base::lock_guard const guard{mutex_};
-    if (std::exchange(shut_, true)) return;
-    // Farewells: the common session last, which may have something on its way.
-    std::exchange(over_, {}).clear();
-    std::exchange(own_, {}).clear();
-    common_.reset();
-    deliveries_.clear();
+    if (!enter()) return;
+    call();
+    common_.tend(base::boot_clock::now());
+    settle();
 }
 
-void driver::abandon_in_child() noexcept {
-    abandoned_ = true;
-    if (!mutex_.try_lock()) return;
-    base::lock_guard const guard{mutex_, std::adopt_lock};
-    if (common_) common_->abandon();
-    for (auto const& [id, session] : own_)
-        session->life->abandon();
+template <class Call>
+void driver::do_call(compare::ticket which, Call&& call) {
+    base::lock_guard const guard{mutex_};
+    if (enter(which)) {
+        call();
+        common_.tend(base::boot_clock::now());
+    }
+    settle();
 }
 
-void driver::doubt(std::string why) {
-    post([this, why = std::move(why)](auto& to) {
-        log_(log_level::warning, why);
-        to.on_doubt(why);
-    });
+void driver::open(compare::ticket which, compare::session_id id, std::chrono::milliseconds lease,
+                  std::string body) {
+    do_call(which, [&] { sessions_.open(which, id, lease, std::move(body)); });
 }
 
-void driver::tell(compare::ticket which, compare::outcome what) {
-    post([which, what = std::move(what), now = store_time_of(base::boot_clock::now())](auto& to) {
-        to.on_outcome(which, what, {.now = now});
-    });
+void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
+    do_call(which, [&] { sessions_.keep(which, ids); });
 }
 
-void driver::tell(compare::ticket which, fault const& trouble) {
-    if (trouble.certain) return tell(which, compare::rejected{trouble.error});
-    tell(which, compare::unknown{trouble.error});
+void driver::raise(compare::ticket which, compare::session_id id) {
+    do_call(which, [&] { sessions_.raise(which, id); });
 }
 
-fault driver::judge(answer const& from) const {
-    return zookeeper::judge(from.code, from.sent, settings_);
+void driver::close(compare::session_id id) noexcept try {
+    do_call([&] { sessions_.end(id); });
+} catch (std::exception const&) {
+    return;  // it ends by itself
+}
+
+void driver::fetch(compare::ticket which, compare::query what) {
+    do_call(which, [&] { looks_.fetch(which, std::move(what)); });
+}
+
+void driver::list(compare::ticket which, compare::listing what) {
+    do_call(which, [&] { lists_.list(which, std::move(what)); });
+}
+
+void driver::commit(compare::ticket which, compare::step what) {
+    do_call(which, [&] { steps_.commit(which, std::move(what)); });
+}
+
+void driver::watch(compare::ticket which, compare::name_key key) {
+    do_call(which, [&] { subscribed_.watch(which, key); });
+}
+
+void driver::unwatch(compare::name_key key) noexcept {
+    do_call([&] { subscribed_.unwatch(key); });
+}
+
+void driver::watch_session(compare::session_id id) {
+    do_call([&] { subscribed_.watch_session(id); });
+}
+
+void driver::unwatch_session(compare::session_id id) noexcept {
+    do_call([&] { subscribed_.unwatch_session(id); });
 }
 
 }  // namespace holdfast::stores::zookeeper

@@ -150,7 +150,7 @@ void link::on_watch(zhandle_t* /*of*/, int type, int state, char const* path, vo
 void link::on_state(int state) {
     if (state == ZOO_CONNECTED_STATE) {
         connected_ = true;
-        pause_ = shortest_pause;
+        pause_.reset();
         tell_.on_connected();
         if (passing_) let_pass();
         return;
@@ -235,8 +235,7 @@ void link::tend(base::instant now) {
         library_due_ =
             now + std::max<std::chrono::microseconds>(span, std::chrono::milliseconds{1});
         if (descriptor >= 0) return;
-        library_due_ = now + pause_;
-        pause_ = std::min(pause_ * 2, longest_pause);
+        library_due_ = now + pause_.next();
         return;
     }
 }

@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "net/poller.hpp"
+#include "stores/compare/retry_pause.hpp"
 #include "stores/zookeeper/settings.hpp"
 
 namespace holdfast::stores::zookeeper {
@@ -133,9 +134,8 @@ private:
     base::instant progress_{};  ///< the last answer, or when it began to wait for one
     base::instant begun_{};
     base::instant library_due_{};
-    static constexpr std::chrono::milliseconds shortest_pause{5};
-    static constexpr std::chrono::milliseconds longest_pause{1000};
-    std::chrono::milliseconds pause_{shortest_pause};  ///< before the servers are tried again
+    /// Before the servers are tried again.
+    compare::retry_pause pause_{std::chrono::milliseconds{5}, std::chrono::milliseconds{1000}};
     std::deque<request> waiting_;
 };
 

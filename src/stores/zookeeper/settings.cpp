@@ -2,12 +2,11 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <fstream>
 #include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
+#include "stores/compare/login.hpp"
 
 namespace holdfast::stores::zookeeper {
 
@@ -22,31 +21,6 @@ constexpr char const* password_variable = "HOLDFAST_ZOOKEEPER_PASSWORD";
 constexpr std::uint16_t default_port = 2181;
 
 [[noreturn]] void bad(std::string words) { base::raise(errc::bad_url, std::move(words)); }
-
-void find_password(settings& out, base::url const& url) {
-    if (auto const file = url.options.find("passwordfile"); file != url.options.end()) {
-        std::ifstream in{file->second};
-        std::string first;
-        if (!std::getline(in, first) || first.empty())
-            bad("the file '" + file->second +
-                "' that the option 'passwordfile' of the store URL names is empty or cannot be "
-                "read");
-        if (!out.password.empty())
-            bad("the store URL has a password and a 'passwordfile': give one");
-        out.password = first;
-    }
-    if (auto const* const value = std::getenv(password_variable);
-        value != nullptr && !out.user.empty() && out.password.empty())
-        out.password = value;
-    if (out.user.empty() != out.password.empty())
-        bad(std::string{"the store URL has a "} +
-            (out.user.empty() ? "password but no user" : "user but no password") +
-            "; give both as user:password@host, or the password by the option 'passwordfile' or in "
-            "the environment as " +
-            password_variable);
-    if (out.user.find(':') != std::string::npos)
-        bad("the user of a zookeeper URL has no ':' in it");
-}
 
 void find_root(settings& out, std::string path) {
     while (path.ends_with('/'))
@@ -83,9 +57,11 @@ settings settings::parse(base::url const& url) {
                      ":" + std::to_string(each.port == 0 ? default_port : each.port);
     }
     find_root(out, url.path);
-    out.user = url.user;
-    out.password = url.password;
-    find_password(out, url);
+    auto who = compare::find_login(url, password_variable);
+    if (who.user.find(':') != std::string::npos)
+        bad("the user of a zookeeper URL has no ':' in it");
+    out.user = std::move(who.user);
+    out.password = std::move(who.password);
     out.private_nodes = !out.user.empty();
     if (auto const acl = url.options.find("acl"); acl != url.options.end()) {
         if (acl->second != "open" && acl->second != "creator")

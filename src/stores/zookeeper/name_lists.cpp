@@ -1,12 +1,13 @@
-// Which names there are.
-#include <algorithm>
-#include <utility>
+#include "stores/zookeeper/name_lists.hpp"
 
-#include "stores/zookeeper/driver.hpp"
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace holdfast::stores::zookeeper {
 
-struct driver::listed {
+struct name_lists::listed {
     compare::ticket which{};
     compare::listing what;
     std::set<std::string> names{};  ///< that may have to be listed
@@ -16,16 +17,15 @@ struct driver::listed {
     std::size_t left{0};
 };
 
-void driver::list(compare::ticket which, compare::listing what) {
-    base::lock_guard const guard{mutex_};
+void name_lists::list(compare::ticket which, compare::listing what) {
     auto const state = std::make_shared<listed>();
     state->which = which;
     state->what = std::move(what);
     state->left = 2;
-    common().send({.what = request::kind::sync, .path = paths_.sessions()});
+    common_.sync();
     for (bool const condition : {false, true})
-        children(paths_.folder(condition), [this, state](answer const& from) {
-            if (from.code != ZOK) state->trouble = judge(from);
+        common_.children(with_.at.folder(condition), [this, state](answer const& from) {
+            if (from.code != ZOK) state->trouble = with_.judged(from);
             for (auto const& each : from.names) {
                 auto name = paths::unescaped(each);
                 if (name.starts_with(state->what.prefix) &&
@@ -34,18 +34,17 @@ void driver::list(compare::ticket which, compare::listing what) {
             }
             if (--state->left == 0) list_some(state);
         });
-    settle();
 }
 
 // A node may be there with nothing in it: what a line has left behind.
-void driver::list_some(std::shared_ptr<listed> const& state) {
+void name_lists::list_some(std::shared_ptr<listed> const& state) {
     auto& found = state->out.found;
     std::size_t const most = state->what.most;
     for (auto const& [name, there] : std::exchange(state->seen, {}))
         if (there && found.size() < most && (found.empty() || found.back() != name))
             found.push_back(name);
-    if (state->trouble) return tell(state->which, state->trouble);
-    if (state->names.empty() || found.size() >= most) return tell(state->which, state->out);
+    if (state->trouble) return with_.tell(state->which, state->trouble);
+    if (state->names.empty() || found.size() >= most) return with_.tell(state->which, state->out);
     auto const end = std::next(state->names.begin(),
                                static_cast<std::ptrdiff_t>(std::min(state->names.size(), most)));
     std::vector<std::string> const batch{state->names.begin(), end};
@@ -53,27 +52,27 @@ void driver::list_some(std::shared_ptr<listed> const& state) {
     state->left = 2 * batch.size();
     for (auto const& name : batch)
         for (bool const condition : {false, true}) {
-            auto const path = paths_.name({name, condition});
-            exists(path, [this, state, name, path](answer const& from) {
+            auto const path = with_.at.name({name, condition});
+            common_.exists(path, [this, state, name, path](answer const& from) {
                 bool const waited_for = from.code == ZOK && from.stat.numChildren > 1;
                 bool const held = from.code == ZOK && from.stat.dataLength > 0;
                 state->seen.emplace_back(name, waited_for || (held && !state->what.waited_for));
                 if (from.code == ZOK && !waited_for && !held) clear_name(path);
-                if (from.code != ZOK && from.code != ZNONODE) state->trouble = judge(from);
+                if (from.code != ZOK && from.code != ZNONODE) state->trouble = with_.judged(from);
                 if (--state->left == 0) list_some(state);
             });
         }
 }
 
-void driver::clear_name(std::string const& path) {
-    children(path, [this, path](answer const& from) {
+void name_lists::clear_name(std::string const& path) {
+    common_.children(path, [this, path](answer const& from) {
         if (from.code != ZOK || from.names.size() > 1 || from.stat.dataLength > 0) return;
         std::vector<operation> all;
         for (auto const& each : from.names)
             all.push_back({.what = operation::kind::remove, .path = path + "/" + each});
         all.push_back(
             {.what = operation::kind::remove, .path = path, .version = from.stat.version});
-        together(std::move(all), {});
+        common_.together(std::move(all));
     });
 }
 

@@ -1,16 +1,14 @@
-// Names: looks, lists and watches.
+#include "stores/zookeeper/name_looks.hpp"
+
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
-#include "stores/zookeeper/driver.hpp"
-#include "stores/zookeeper/times.hpp"
 
 namespace holdfast::stores::zookeeper {
 
 namespace {
-
-constexpr std::size_t most_known = 20'000;
 
 bool same_moment(Stat const& one, Stat const& other) {
     return one.czxid == other.czxid && one.mzxid == other.mzxid && one.cversion == other.cversion;
@@ -27,9 +25,9 @@ std::vector<compare::session_id> parse_sessions(std::string_view words) {
 }  // namespace
 
 /// A look at one name, in up to two trips.
-struct driver::looking {
+struct name_looks::looking {
     compare::name_query what;
-    look_reader then;
+    reader then;
     looked out{};
     answer head{};
     std::vector<waiting_child> wanted{};       ///< of the line, and claims that were asked for
@@ -41,7 +39,7 @@ struct driver::looking {
     bool vanished{false};                      ///< one who was there when it was looked
 };
 
-void driver::look(compare::name_query what, look_reader then) {
+void name_looks::look(compare::name_query what, reader then) {
     auto const state = std::make_shared<looking>();
     state->what = std::move(what);
     state->then = std::move(then);
@@ -49,33 +47,32 @@ void driver::look(compare::name_query what, look_reader then) {
 }
 
 // Two reads are one look when the node was the same at both.
-void driver::look(std::shared_ptr<looking> const& state) {
-    auto const path = paths_.name(state->what.key);
+void name_looks::look(std::shared_ptr<looking> const& state) {
+    auto const path = with_.at.name(state->what.key);
     state->out = {};
     state->wanted.clear();
     state->asked.clear();
     state->vanished = false;
-    get(path, [state](answer& from) { state->head = std::move(from); });
-    children(path, [this, state](answer& from) {
+    common_.get(path, [state](answer& from) { state->head = std::move(from); });
+    common_.children(path, [this, state](answer& from) {
         auto& head = state->head;
         for (answer const* const each : {&head, &from})
             if (each->code != ZOK && each->code != ZNONODE) {
-                state->out.trouble = judge(*each);
+                state->out.trouble = with_.judged(*each);
                 return state->then(state->out);
             }
         if (head.code != from.code || (head.code == ZOK && !same_moment(head.stat, from.stat)))
             return look(state);
-        read_node(state, from.names);
+        read_node(*state, from.names);
         look_closer(state);
     });
 }
 
-void driver::read_node(std::shared_ptr<looking> const& state,
-                       std::vector<std::string> const& nodes) {
-    auto& view = state->out.found;
-    auto const& head = state->head;
-    view.key = state->what.key;
-    if (head.code != ZOK) return static_cast<void>(known_.erase(view.key));
+void name_looks::read_node(looking& state, std::vector<std::string> const& nodes) {
+    auto& view = state.out.found;
+    auto const& head = state.head;
+    view.key = state.what.key;
+    if (head.code != ZOK) return known_.forget(view.key);
     // The number that the next one in the line gets: versions of children count removals as well.
     known_node node{
         .version = head.stat.version,
@@ -84,40 +81,40 @@ void driver::read_node(std::shared_ptr<looking> const& state,
     if (auto const end = head.data.find('\n'); end != std::string::npos) {
         node.written = view.written = stamp_of(head.stat.mzxid);
         view.body = head.data.substr(end + 1);
-        state->named = parse_sessions(std::string_view{head.data}.substr(0, end));
+        state.named = parse_sessions(std::string_view{head.data}.substr(0, end));
     }
     for (auto const& each : nodes) {
         if (each.starts_with(life_prefix)) node.life = each;
-        if (auto child = paths::parse_claim(each)) state->wanted.push_back(std::move(*child));
+        if (auto child = paths::parse_claim(each)) state.wanted.push_back(std::move(*child));
     }
-    std::ranges::sort(state->wanted, {}, &waiting_child::place);
-    if (!state->wanted.empty()) node.last_place = state->wanted.back().place;
-    learn(view.key, std::move(node));
-    view.more = state->wanted.size() > state->what.line;
-    state->first = std::min<std::size_t>(state->wanted.size(), state->what.line);
-    auto const behind = state->wanted.begin() + static_cast<std::ptrdiff_t>(state->first);
-    auto const rest = std::remove_if(behind, state->wanted.end(), [&](waiting_child const& each) {
-        return std::ranges::find(state->what.claims, each.id) == state->what.claims.end();
+    std::ranges::sort(state.wanted, {}, &waiting_child::place);
+    if (!state.wanted.empty()) node.last_place = state.wanted.back().place;
+    known_.learn(view.key, std::move(node));
+    view.more = state.wanted.size() > state.what.line;
+    state.first = std::min<std::size_t>(state.wanted.size(), state.what.line);
+    auto const behind = state.wanted.begin() + static_cast<std::ptrdiff_t>(state.first);
+    auto const rest = std::remove_if(behind, state.wanted.end(), [&](waiting_child const& each) {
+        return std::ranges::find(state.what.claims, each.id) == state.what.claims.end();
     });
-    state->wanted.erase(rest, state->wanted.end());
+    state.wanted.erase(rest, state.wanted.end());
 }
 
 // The bodies of those who wait, and whether sessions live. Death is for ever: what is read later is as good.
-void driver::look_closer(std::shared_ptr<looking> const& state) {
-    auto const path = paths_.name(state->what.key);
+void name_looks::look_closer(std::shared_ptr<looking> const& state) {
+    auto const path = with_.at.name(state->what.key);
     state->bodies.assign(state->wanted.size(), {});
     state->left = 1;
     state->asked.insert(state->what.sessions.begin(), state->what.sessions.end());
     for (std::size_t each = 0; each < state->wanted.size(); ++each) {
         state->asked.insert(state->wanted[each].session);
         ++state->left;
-        get(path + "/" + state->wanted[each].node, [this, state, each](answer& from) {
+        common_.get(path + "/" + state->wanted[each].node, [this, state, each](answer& from) {
             if (from.code == ZOK)
                 state->bodies[each] = std::move(from.data);
             else if (from.code == ZNONODE)
                 state->vanished = true;
             else
-                state->out.trouble = judge(from);
+                state->out.trouble = with_.judged(from);
             advance(state);
         });
     }
@@ -127,10 +124,10 @@ void driver::look_closer(std::shared_ptr<looking> const& state) {
     advance(state);
 }
 
-void driver::look_at_session(std::shared_ptr<looking> const& state, compare::session_id id) {
+void name_looks::look_at_session(std::shared_ptr<looking> const& state, compare::session_id id) {
     ++state->left;
-    auto const path = paths_.session(id);
-    get(path, [this, state, id, path](answer& from) {
+    auto const path = with_.at.session(id);
+    common_.get(path, [this, state, id, path](answer& from) {
         auto const add = [this, state, id](bool alive, std::string body) {
             state->out.found.sessions.push_back(
                 {.id = id, .alive = alive, .body = state->what.bodies ? std::move(body) : ""});
@@ -138,18 +135,19 @@ void driver::look_at_session(std::shared_ptr<looking> const& state, compare::ses
         };
         if (from.code == ZNONODE) return add(false, {});
         if (from.code != ZOK) {
-            state->out.trouble = judge(from);
+            state->out.trouble = with_.judged(from);
             return advance(state);
         }
         bool const end = from.stat.ephemeralOwner == 0;
-        if (end_of(from) > base::boot_clock::now())
+        if (with_.clock.end_of(from) > base::boot_clock::now())
             return add(true, end ? std::string{} : std::move(from.data));
-        together({{.what = operation::kind::remove, .path = path}},
-                 [add](answer const& gone) { add(gone.code != ZOK && gone.code != ZNONODE, {}); });
+        common_.together(
+            {{.what = operation::kind::remove, .path = path}},
+            [add](answer const& gone) { add(gone.code != ZOK && gone.code != ZNONODE, {}); });
     });
 }
 
-void driver::advance(std::shared_ptr<looking> const& state) {
+void name_looks::advance(std::shared_ptr<looking> const& state) {
     if (--state->left > 0) return;
     if (state->vanished && !state->out.trouble) return look(state);
     auto& view = state->out.found;
@@ -164,29 +162,7 @@ void driver::advance(std::shared_ptr<looking> const& state) {
     state->then(state->out);
 }
 
-void driver::learn(compare::name_key const& key, known_node what) {
-    if (known_.size() >= most_known) known_.erase(known_.begin());
-    known_.insert_or_assign(key, std::move(what));
-}
-
-// `<version> <life> <n or c><name>`
-void driver::learn_from(std::string_view words, compare::stamp written) {
-    auto const first = words.find(' ');
-    auto const second = words.find(' ', first + 1);
-    if (first == std::string_view::npos || second == std::string_view::npos) return;
-    auto const version = base::parse_number(words.substr(0, first));
-    auto const name = words.substr(second + 1);
-    if (!version || name.empty()) return;
-    compare::name_key const key{paths::unescaped(name.substr(1)), name.front() == 'c'};
-    auto const known = known_.find(key);
-    if (known != known_.end() && known->second.written > written) return;
-    learn(key, {.written = written,
-                .version = static_cast<int>(*version),
-                .life = std::string{words.substr(first + 1, second - first - 1)}});
-}
-
-void driver::fetch(compare::ticket which, compare::query what) {
-    base::lock_guard const guard{mutex_};
+void name_looks::fetch(compare::ticket which, compare::query what) {
     struct fetching {
         compare::views out;
         fault trouble;
@@ -196,22 +172,20 @@ void driver::fetch(compare::ticket which, compare::query what) {
     state->out.found.resize(what.names.size());
     auto const advance = [this, which, state] {
         if (--state->left > 0) return;
-        state->trouble ? tell(which, state->trouble) : tell(which, std::move(state->out));
+        state->trouble ? with_.tell(which, state->trouble)
+                       : with_.tell(which, std::move(state->out));
     };
     // Whoever serves us has seen what was written before, wherever that was.
-    common().send({.what = request::kind::sync,
-                   .path = paths_.sessions(),
-                   .then = [this, state, advance](answer const& from) {
-                       if (from.code != ZOK) state->trouble = judge(from);
-                       advance();
-                   }});
+    common_.sync([this, state, advance](answer const& from) {
+        if (from.code != ZOK) state->trouble = with_.judged(from);
+        advance();
+    });
     for (std::size_t each = 0; each < what.names.size(); ++each)
         look(std::move(what.names[each]), [state, each, advance](looked& seen) {
             if (seen.trouble) state->trouble = seen.trouble;
             state->out.found[each] = std::move(seen.found);
             advance();
         });
-    settle();
 }
 
 }  // namespace holdfast::stores::zookeeper
