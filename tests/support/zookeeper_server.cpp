@@ -199,6 +199,19 @@ std::size_t zookeeper_server::leader() const {
     throw std::runtime_error{"no member leads"};
 }
 
+void zookeeper_server::cut_off(std::size_t leader) {
+    for (std::size_t each = 0; each < members_.size(); ++each)
+        if (each != leader) cut_off_from(each, leader);
+}
+
+std::uint64_t zookeeper_server::nodes(std::size_t member) const {
+    constexpr std::string_view before = "Node count: ";
+    auto const said = said_by(port(member));
+    auto const found = said.find(before);
+    if (found == std::string::npos) throw std::runtime_error{"a member does not answer"};
+    return std::stoull(said.substr(found + before.size()));
+}
+
 void zookeeper_server::stop(std::size_t member) {
     auto const id = members_[member].id;
     ::kill(id, SIGSTOP);

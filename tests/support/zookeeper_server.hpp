@@ -57,7 +57,12 @@ public:
     /// Nothing passes any more between a follower and its leader, and neither is told, until `heal`. Clients reach
     /// both.
     void cut_off_from(std::size_t follower, std::size_t leader) { links_->cut(follower, leader); }
+    /// The same between a leader and all of its followers.
+    void cut_off(std::size_t leader);
     void heal() { links_->heal(); }
+
+    /// How many nodes a member has, ZooKeeper's own among them.
+    [[nodiscard]] std::uint64_t nodes(std::size_t member = 0) const;
 
 private:
     struct process_state {

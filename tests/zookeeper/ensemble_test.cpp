@@ -1,4 +1,4 @@
-// An ensemble whose leader dies or stops, and one that loses its majority, while twenty clients contend.
+// An ensemble whose leader dies, stops or is cut off, and one that loses its majority, while twenty clients contend.
 #include <optional>
 
 #include "support/fenced_load.hpp"
@@ -15,7 +15,7 @@ struct leader_fault {
 
 class ensemble_test : public testing::TestWithParam<leader_fault> {
 protected:
-    support::zookeeper_server server_{{.members = 3, .sync_limit = 10}};
+    support::zookeeper_server server_{{.members = 3, .cuttable = true, .sync_limit = 10}};
 };
 
 TEST_P(ensemble_test, under_load) {
@@ -36,7 +36,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(leader_fault{"killed", [](auto& server, auto which) { server.kill(which); },
                                  [](auto& server, auto which) { server.start(which); }},
                     leader_fault{"stopped", [](auto& server, auto which) { server.stop(which); },
-                                 [](auto& server, auto which) { server.resume(which); }}),
+                                 [](auto& server, auto which) { server.resume(which); }},
+                    leader_fault{"cut_off", [](auto& server, auto which) { server.cut_off(which); },
+                                 [](auto& server, auto /*which*/) { server.heal(); }}),
     [](auto const& which) { return which.param.name; });
 
 TEST(majority_test, without_one_holds_are_lost_in_time_and_with_one_again_names_are_free) {

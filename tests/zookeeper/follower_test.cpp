@@ -43,5 +43,34 @@ TEST(follower_test, its_holders_know_that_they_have_lost_before_others_hold) {
     }
 }
 
+// A leader that does not know yet that it is one no more goes on answering its clients as well.
+TEST(follower_test,
+     holders_of_a_leader_that_is_cut_off_know_that_they_have_lost_before_others_hold) {
+    support::zookeeper_server server{{.members = 3, .cuttable = true, .sync_limit = 10}};
+    auto const leader = server.leader();
+    std::vector<client> holders;
+    std::vector<lease> held;
+    client other{server.url((leader + 1) % 3), {.patience = 60s}};
+    for (unsigned each = 0; each < parties; ++each) {
+        holders.emplace_back(server.url(leader));
+        held.push_back(mutex{holders.back(), "q" + std::to_string(each), {.lease = 4s}}.acquire());
+        (void)throughout(100ms, [] { return true; });
+    }
+    server.cut_off(leader);
+    all_at_once(parties, [&](unsigned each) {
+        auto const mine = mutex{other, "q" + std::to_string(each)}.acquire();
+        EXPECT_FALSE(held[each].held()) << "both hold";
+        EXPECT_GT(mine.token(), held[each].token());
+    });
+    server.heal();
+    EXPECT_TRUE(eventually([&] {
+        try {
+            return mutex{holders.front(), "again"}.try_lock();
+        } catch (std::system_error const&) {
+            return false;
+        }
+    })) << "a client of the old leader goes on";
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_tests

@@ -15,16 +15,34 @@ constexpr auto long_lease = 60s;  // longer than any test: a hold that nobody ow
 /// Some clients, each behind a bad network of its own, that take turns until enough went wrong.
 class network_test : public testing::Test {
 protected:
+    network_test() {
+        visit_as_witness();  // makes the folders
+        nodes_ = server_.nodes();
+    }
+
     void contend(redis_faults::odds const& chances, ordering order, int faults) {
         for (unsigned i = 0; i < parties; ++i) {
             networks_.push_back(std::make_unique<proxy>(server_.port(), seed_ + i, chances));
-            clients_.emplace_back(url_by(*networks_.back()), client_options{.patience = 60s});
+            clients_.push_back(new_client(i));
         }
         all_at_once(parties, [&](unsigned i) {
             while (seen_faults() < faults)
                 take_turn(i, order);
         });
         expect_all_well();
+    }
+
+    [[nodiscard]] client new_client(unsigned i) const {
+        return client{url_by(*networks_[i]), client_options{.patience = 60s}};
+    }
+
+    /// Whoever opens a session clears away what others have left, and so does whoever lists names.
+    void visit_as_witness() {
+        client witness{server_.url()};
+        EXPECT_TRUE(mutex(witness, "q", {.lease = long_lease}).try_acquire_for(20s))
+            << "a claim that nobody owns";
+        (void)witness.locks();
+        witness.close();
     }
 
     [[nodiscard]] int seen_faults() const {
@@ -37,7 +55,11 @@ protected:
     /// One who waits for it, tries for a moment, or walks away.
     void take_turn(unsigned i, ordering order) {
         std::mt19937_64 random{seed_ + 100 * ++turns_ + i};
-        mutex shared{clients_[i], "q", {.lease = long_lease, .order = order}};
+        if (begin_anew_) {
+            clients_[i].close();
+            clients_[i] = new_client(i);
+        }
+        mutex shared{clients_[i], "q", {.lease = lease_, .order = order}};
         auto const how = random() % 4;
         try {
             auto held = how == 0 ? shared.try_acquire_for(random() % 20 * 1ms)
@@ -68,19 +90,28 @@ protected:
             each.close();
         }
         clients_.clear();
-        client witness{server_.url()};
-        EXPECT_TRUE(mutex(witness, "q", {.lease = long_lease}).try_acquire_for(20s))
-            << "a claim that nobody owns";
+        visit_as_witness();
+        // A farewell may be lost: then a session ends with its time-out.
+        EXPECT_TRUE(eventually(
+            [&] {
+                visit_as_witness();
+                return server_.nodes() == nodes_;
+            },
+            long_lease * 2))
+            << server_.nodes() << " nodes where there were " << nodes_;
     }
 
     std::uint64_t seed_{support::seed_of_run()};
     support::zookeeper_server server_;
+    std::uint64_t nodes_{0};  ///< when nobody is there
     std::vector<std::unique_ptr<proxy>> networks_;
     std::vector<client> clients_;
     support::rising_tokens tokens_;
     support::room room_;
     std::atomic<int> visits_{0};
     std::atomic<unsigned> turns_{0};
+    std::chrono::milliseconds lease_{long_lease};
+    bool begin_anew_{false};  ///< a client for each turn
 };
 
 TEST_F(network_test, replies_get_lost_after_their_step) {
@@ -89,6 +120,14 @@ TEST_F(network_test, replies_get_lost_after_their_step) {
 
 TEST_F(network_test, requests_and_replies_get_lost_while_others_wait_in_line) {
     contend({.lose_request = 60, .lose_reply = 60, .cut_reply = 60}, ordering::fair,
+            support::large_count(1000));
+}
+
+// Sessions begin and end all the time, each with a record and a box.
+TEST_F(network_test, connections_break_while_sessions_begin_and_end) {
+    begin_anew_ = true;
+    lease_ = 10s;  // a farewell may be lost, and with it what was held
+    contend({.lose_request = 40, .lose_reply = 40, .cut_reply = 60}, ordering::fair,
             support::large_count(1000));
 }
 

@@ -67,6 +67,9 @@ private:
             "leader stopped", [](auto& all, auto which) { all.stop(which); },
             [](auto& all, auto which) { all.resume(which); });
         add(
+            "leader cut off", [](auto& all, auto which) { all.cut_off(which); },
+            [](auto& all, auto) { all.heal(); });
+        add(
             "follower cut off from its leader",
             [](auto& all, auto which) { all.cut_off_from((which + 1) % members, which); },
             [](auto& all, auto) { all.heal(); });
