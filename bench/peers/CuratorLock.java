@@ -1,5 +1,5 @@
-// Curator's InterProcessMutex: acquisitions and owner changes per second. Each party has a client of its own, as processes
-// would; they share one virtual machine, which spares them its start and memory, and costs them nothing.
+// Curator's InterProcessMutex: acquisitions and owner changes per second. Each party has a client and a connection of its own;
+// they are threads of one virtual machine, and not processes as those of the other rows.
 //
 // usage: java -cp CURATOR CuratorLock.java PORT PARTIES SECONDS
 

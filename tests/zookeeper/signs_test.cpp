@@ -77,12 +77,12 @@ TEST(zookeeper_signs_of_life, a_lease_ends_before_the_leader_can_end_the_session
     }
 }
 
-/// What ZooKeeper's own documentation suggests, and what this model must catch.
+/// The obvious rule, with a tick of margin, which this model must catch.
 TEST(zookeeper_signs_of_life, the_last_confirmed_write_alone_is_not_enough) {
     milliseconds worst = -1h;
     for (std::uint64_t turn = 0; turn < 300; ++turn) {
         scene of{turn};
-        auto const naive = of.given - of.tick;  // a tick of margin
+        auto const naive = of.given - of.tick;
         worst = std::max(worst, excess(of, naive, [](auto sent, auto) { return sent; }));
     }
     EXPECT_GT(worst, 0ms);
