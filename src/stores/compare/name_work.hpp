@@ -98,7 +98,6 @@ private:
     void forget_idle();
 
     client_state& client_;
-    static constexpr std::size_t most_names = 1024;  ///< remembered as they were last seen
     std::map<name_key, name_state> names_;
     std::size_t forget_above_{most_names};
     std::uint64_t order_{0};        ///< of all that the client does

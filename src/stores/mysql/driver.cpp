@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds longest_pause = 50ms;
 constexpr std::chrono::milliseconds idle_pause = 250ms;
 constexpr std::uint64_t most_turns = 8;  ///< whoever is further back asks as if it were the eighth
 constexpr std::size_t most_read = 16;    ///< letters that are left in the table for a time
-constexpr auto after_trouble = 500ms;
+constexpr std::chrono::milliseconds after_trouble = 500ms;
 constexpr std::chrono::milliseconds look_at_least_every = 2s;  ///< at a watched session
 constexpr int most_tries = 20;
 
@@ -179,19 +179,38 @@ void driver::ask_for_mail() {
     if (to.empty() && watched.empty()) return;
     asking_ = true;
     // What was read is removed along with others, since that is a write of its own.
-    bool const remove = read_.size() >= most_read || !waiting_;
-    send(
-        packets::mail(to, read_, remove, watched),
-        [this, watched, removed = remove ? read_ : std::set<std::uint64_t>{}](answer const& found) {
-            asking_ = false;
-            if (found.lost || found.error != 0) {
-                mail_at_ = now_ + after_trouble;
-                return;
-            }
-            for (auto const id : removed)
-                read_.erase(id);
-            on_mail(found, watched);
-        });
+    auto const known = letters_in_table();
+    bool const remove = known.size() >= most_read || !waiting_;
+    send(packets::mail(to, known, remove, watched),
+         [this, watched, known, remove](answer const& found) {
+             asking_ = false;
+             if (found.lost || found.error != 0) {
+                 mail_at_ = now_ + (pool_.is_up() ? longest_pause : after_trouble);
+                 return;
+             }
+             if (remove) forget_letters(known);
+             on_mail(found, watched);
+         });
+}
+
+std::vector<std::uint64_t> driver::letters_in_table() const {
+    std::vector<std::uint64_t> out;
+    for (auto const& [id, letter] : read_)
+        if (letter.until == base::never) out.push_back(id);
+    return out;
+}
+
+// No answer is waited for any longer than that.
+void driver::forget_letters(std::vector<std::uint64_t> const& removed) {
+    std::erase_if(read_, [this](auto const& each) { return each.second.until < now_; });
+    for (auto const id : removed)
+        if (auto const known = read_.find(id); known != read_.end())
+            known->second.until = now_ + settings_.timeout + after_trouble;
+}
+
+void driver::forget_session(compare::session_id id) {
+    own_.erase(id);
+    std::erase_if(read_, [id](auto const& each) { return each.second.to == id; });
 }
 
 std::vector<compare::session_id> driver::addresses() const {
@@ -204,10 +223,10 @@ std::vector<compare::session_id> driver::addresses() const {
 bool driver::take_letters(std::vector<row> const& found) {
     bool news = false;
     for (auto const& each : found) {
-        if (!read_.insert(number_in(each[0])).second) continue;
+        compare::session_id const to{number_in(each[1])};
+        if (!read_.try_emplace(number_in(each[0]), to).second) continue;
         news = true;
-        post([to = compare::session_id{number_in(each[1])}, body = *each[3],
-              written = compare::stamp{number_in(each[2])}](auto& events) {
+        post([to, body = *each[3], written = compare::stamp{number_in(each[2])}](auto& events) {
             events.on_letter(to, body, written);
         });
     }

@@ -63,6 +63,13 @@ private:
         base::instant until{};  ///< at least so long it may get letters
     };
 
+    /// A letter that was delivered. One that is no more in the table is remembered for a time: an answer from before, by
+    /// another connection, may still bring it.
+    struct read_letter {
+        compare::session_id to{};
+        base::instant until{base::never};
+    };
+
     /// All of these with the lock held.
     /// A packet that was carried out is read; one that was undone in favour of others is sent again.
     void ask(compare::ticket which, std::string text, reader read, int tries = 0);
@@ -80,6 +87,10 @@ private:
                           std::size_t result);
     void ask_for_mail();
     [[nodiscard]] std::vector<compare::session_id> addresses() const;
+    [[nodiscard]] std::vector<std::uint64_t> letters_in_table() const;
+    void forget_letters(std::vector<std::uint64_t> const& removed);
+    /// It is dead: numbers of letters may begin anew, where the tables were.
+    void forget_session(compare::session_id id);
     /// Whether there were new ones.
     bool take_letters(std::vector<row> const& found);
     void on_mail(answer const& found, std::vector<compare::name_key> const& watched);
@@ -87,7 +98,7 @@ private:
     void hasten();
     void look_at_sessions();
     void sweep();
-    void sweep_leftovers();
+    void sweep_leftovers(int turns);
     void post(event what) { deliveries_.push_back(std::move(what)); }
     [[nodiscard]] bool enter(compare::ticket which);
     [[nodiscard]] base::instant next_due() const noexcept;
@@ -114,10 +125,10 @@ private:
     std::map<compare::name_key, std::optional<compare::stamp>>
         watched_;                                                    ///< as they were last seen
     std::map<compare::session_id, base::instant> watched_sessions_;  ///< and when to look next
-    std::set<std::uint64_t> read_;  ///< letters that were delivered and may still be in the table
-    bool waiting_{false};           ///< for a grant, or a change
-    bool asking_{false};            ///< for mail
-    std::uint64_t standing_{0};     ///< in line, up to the one of ours who has waited longest
+    std::map<std::uint64_t, read_letter> read_;
+    bool waiting_{false};        ///< for a grant, or a change
+    bool asking_{false};         ///< for mail
+    std::uint64_t standing_{0};  ///< in line, up to the one of ours who has waited longest
     std::chrono::microseconds mail_pause_{};
     base::instant mail_at_{base::never};
     base::instant sweep_at_{};

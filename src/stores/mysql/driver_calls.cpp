@@ -12,6 +12,7 @@ namespace holdfast::stores::mysql {
 namespace {
 
 constexpr std::chrono::seconds sweep_every{60};
+constexpr int most_sweeps = 120;  ///< in one turn: as many names as there can be in a minute
 constexpr std::size_t most_contended = 4096;  ///< names that are remembered
 constexpr int most_tries = 20;
 /// A letter may be read so long after the end of its session by our own clock.
@@ -19,17 +20,6 @@ constexpr std::chrono::seconds after_end{5};
 
 compare::reading time_in(answer const& found, std::size_t result = 0) {
     return {store_time_of(number_in(found.first(result)[0])), found.clock};
-}
-
-std::set<std::string_view> places_in(std::optional<std::string> const& words) {
-    std::set<std::string_view> out;
-    std::string_view left = words ? std::string_view{*words} : std::string_view{};
-    while (!left.empty()) {
-        auto const end = left.find(',');
-        out.insert(left.substr(0, end));
-        left.remove_prefix(end == std::string_view::npos ? left.size() : end + 1);
-    }
-    return out;
 }
 
 }  // namespace
@@ -60,7 +50,8 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
     guard const held{mutex_};
     if (!enter(which)) return;
     // With the letters that are there: whoever renews knows what was said before.
-    auto text = packets::keep(ids) + ";" + packets::mail(addresses(), read_, false, {});
+    auto text =
+        packets::keep(ids) + ";" + packets::mail(addresses(), letters_in_table(), false, {});
     ask(which, std::move(text), [this, which, ids](answer const& found) {
         auto const when = time_in(found);
         if (take_letters(found.results[2])) hasten();
@@ -75,7 +66,7 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
             auto const known = own_.find(id);
             if (known == own_.end()) continue;
             lives ? void(known->second.until = now_ + known->second.lease + after_end)
-                  : void(own_.erase(known));
+                  : forget_session(id);
             mail_at_ = std::min(mail_at_, now_);
         }
         tell(which, std::move(out), when);
@@ -95,7 +86,7 @@ void driver::raise(compare::ticket which, compare::session_id id) {
 
 void driver::close(compare::session_id id) noexcept {
     guard const held{mutex_};
-    own_.erase(id);
+    forget_session(id);
     if (shut_ || abandoned_ || !pool_.is_up()) return;
     now_ = base::boot_clock::now();
     send(packets::close(id), [](answer const&) {});
@@ -106,17 +97,22 @@ void driver::sweep() {
     if (now_ < sweep_at_) return;
     sweep_at_ = now_ + sweep_every;
     send(packets::sweep_turn(), [this](answer const& turn) {
-        if (!turn.lost && turn.error == 0 && !turn.results[0].empty()) sweep_leftovers();
+        if (!turn.lost && turn.error == 0 && !turn.results[0].empty()) sweep_leftovers(most_sweeps);
     });
 }
 
-// What a session has left is found when the session is gone.
-void driver::sweep_leftovers() {
-    send(packets::find_leftovers(), [this](answer const& found) {
-        if (found.lost || found.error != 0) return;
-        bool const again = !found.results[0].empty();
-        send(packets::sweep(found), [this, again](answer const& swept) {
-            if (again && !swept.lost && swept.error == 0) sweep_leftovers();
+// What a session has left is found when the session is gone. Names that are used once leave as much behind as there
+// were of them.
+void driver::sweep_leftovers(int turns) {
+    send(packets::find_leftovers(), [this, turns](answer const& found) {
+        if (found.lost || found.error != 0 || shut_) return;
+        bool const more =
+            !found.results[0].empty() || std::ranges::any_of(found.results, [](auto const& rows) {
+                return rows.size() >= packets::swept_at_once;
+            });
+        send(packets::sweep(found), [this, more, turns](answer const& swept) {
+            if (more && turns > 1 && !swept.lost && swept.error == 0 && !shut_)
+                sweep_leftovers(turns - 1);
         });
     });
 }
@@ -211,7 +207,8 @@ void driver::commit(compare::ticket which, compare::step what) {
 }
 
 void driver::send_step(compare::ticket which, shared_step what, int tries) {
-    bool const along = contended_.contains(what->key);
+    // Whoever joins the line is expected to miss, and others are not.
+    bool const along = !what->append_otherwise.empty() && contended_.contains(what->key);
     auto text = packets::first_branch(*what);
     if (along) text += ";" + packets::second_branch(*what, true);
     send(std::move(text), [this, which, what, along, tries](answer const& found) {
@@ -245,11 +242,7 @@ void driver::on_first_branch(compare::ticket which, shared_step const& what, ans
     auto const& told = found.first();
     compare::committed out{compare::stamp{number_in(told[2])}, {}, {}};
     if (!what->append.empty()) hasten();
-    // Somebody may have joined whom the step has not seen, also before those whom it has: a place is drawn before
-    // others can see who has it.
-    auto const seen = places_in(told[3]);
-    auto const standing = places_in(told[4]);
-    if (std::ranges::includes(seen, standing)) return tell(which, std::move(out), time_in(found));
+    if (number_in(told[3]) == 0) return tell(which, std::move(out), time_in(found));
     look(which, {what->otherwise}, {},
          [this, which, out](std::vector<compare::view> behind, compare::reading when) mutable {
              out.behind = std::move(behind.front());

@@ -148,7 +148,7 @@ std::string change_of(compare::name_key const& key) {
     return "SELECT ^,(SELECT announced FROM %head WHERE " + of_name(key) + ")";
 }
 
-std::string mail(std::vector<compare::session_id> const& to, std::set<std::uint64_t> const& read,
+std::string mail(std::vector<compare::session_id> const& to, std::vector<std::uint64_t> const& read,
                  bool remove, std::vector<compare::name_key> const& watched) {
     auto const ids = list_of(read, [](auto id) { return std::to_string(id); });
     auto const sessions = ids_of(to);
@@ -157,10 +157,10 @@ std::string mail(std::vector<compare::session_id> const& to, std::set<std::uint6
     out += "SELECT id,session,stamp,body FROM %mail WHERE session IN (" + sessions + ")";
     if (!read.empty()) out += " AND id NOT IN (" + ids + ")";
     out +=
-        " ORDER BY stamp,id;SELECT COUNT(*) FROM %line l JOIN (SELECT name,kind,place FROM %line "
-        "WHERE session IN (" +
-        sessions +
-        ") ORDER BY place LIMIT 1) m ON l.name=m.name AND l.kind=m.kind AND l.place<=m.place";
+        " ORDER BY stamp,id;SELECT MIN(n) FROM (SELECT (SELECT COUNT(*) FROM %line o WHERE "
+        "o.name=m.name AND o.kind=m.kind AND o.place<=m.place) n FROM (SELECT name,kind,MIN(place) "
+        "place FROM %line WHERE session IN (" +
+        sessions + ") GROUP BY name,kind) m) x";
     std::string names;
     for (auto const& key : watched)
         names += (names.empty() ? "" : " OR ") + of_name(key);
@@ -177,31 +177,37 @@ std::string sweep_turn() {
 
 // Without locks; what is found is looked at once more when it is removed.
 std::string find_leftovers() {
-    return "SELECT id FROM %session WHERE expires<=^ LIMIT 1000;"
-           "SELECT l.place FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE s.id IS NULL "
-           "LIMIT 1000;"
-           "SELECT h.name,h.kind,h.stamp FROM %head h LEFT JOIN %session s ON s.id=h.bound WHERE "
-           "(h.body IS NULL AND h.erased<^-600000000) OR (h.bound IS NOT NULL AND s.id IS NULL) "
-           "LIMIT 1000;"
+    auto const limit = " LIMIT " + std::to_string(swept_at_once) + ";";
+    return "SELECT id FROM %session WHERE expires<=^" + limit +
+           "SELECT l.place FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE s.id IS NULL" +
+           limit +
+           "SELECT h.name,h.kind,h.stamp,h.body IS NULL FROM %head h LEFT JOIN %session s ON "
+           "s.id=h.bound WHERE (h.body IS NULL AND h.erased<^-600000000) OR (h.bound IS NOT NULL "
+           "AND s.id IS NULL)" +
+           limit +
            "SELECT m.id FROM %mail m LEFT JOIN %session s ON s.id=m.session WHERE s.id IS NULL "
-           "LIMIT 1000";
+           "LIMIT " +
+           std::to_string(swept_at_once);
 }
 
-// An erased head stays for a while: those who watch the name see that it is another one.
+// A head with the same stamp is bound to the same session, and death is for ever. An erased one stays for a while:
+// those who watch the name see that it is another one.
 std::string sweep(answer const& found) {
     auto const first = [](row const& each) { return *each[0]; };
-    std::string out{"DELETE FROM %session WHERE id IN (" + list_of(found.results[0], first) +
+    std::string out{"|DELETE FROM %session WHERE id IN (" + list_of(found.results[0], first) +
                     ") AND expires<=^;DELETE FROM %line WHERE place IN (" +
                     list_of(found.results[1], first) + ");DELETE FROM %mail WHERE id IN (" +
                     list_of(found.results[3], first) + ")"};
-    for (auto const& each : found.results[2]) {
-        auto const same = of_name({*each[0], *each[1] == "1"}) + " AND stamp=" + *each[2];
-        out += ";DELETE FROM %head WHERE " + same +
-               " AND body IS NULL;$UPDATE %head SET stamp="
-               "GREATEST(stamp+1,#),announced=stamp,body=NULL,sessions=NULL,bound=NULL,erased=^ "
-               "WHERE " +
-               same;
-    }
+    std::string erased, bound;
+    for (auto const& each : found.results[2])
+        (each[3] == "1" ? erased : bound) +=
+            " OR " + of_name({*each[0], *each[1] == "1"}) + " AND stamp=" + *each[2];
+    if (!erased.empty()) out += ";DELETE FROM %head WHERE body IS NULL AND (0" + erased + ")";
+    if (!bound.empty())
+        out +=
+            ";$UPDATE %head SET stamp=GREATEST(stamp+1,#),announced=stamp,body=NULL,sessions=NULL,"
+            "bound=NULL,erased=^ WHERE bound IS NOT NULL AND (0" +
+            bound + ")";
     return out;
 }
 

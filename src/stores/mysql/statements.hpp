@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,23 +54,26 @@ namespace packets {
 /// -> server's time, the stamp of the last change that those who watch are told of
 [[nodiscard]] std::string change_of(compare::name_key const& key);
 
-/// The first branch; -> server's time, whether the guard held, the stamp when it was carried out, the places that it saw
-/// taken, those that are taken afterwards
+/// The first branch; -> server's time, whether the guard held, the stamp when it was carried out, whether somebody stands
+/// in the line afterwards whom its client has not seen
 [[nodiscard]] std::string first_branch(compare::step const& what);
 /// The second one, `along` in one packet with the first, unless that was carried out. -> where it appends: server's time,
 /// whether the guard held; then what `look` gives, from after its end
 [[nodiscard]] std::string second_branch(compare::step const& what, bool along);
 
-/// Throws letters away that were read; -> letters; then how many stand in line up to the one of
-/// ours who has waited longest, 0 when nobody waits; then heads that are watched
+/// Throws letters away that were read; -> letters; then how many stand in line up to the one of ours who stands
+/// nearest to its beginning, null when nobody waits; then heads that are watched
 [[nodiscard]] std::string mail(std::vector<compare::session_id> const& to,
-                               std::set<std::uint64_t> const& read, bool remove,
+                               std::vector<std::uint64_t> const& read, bool remove,
                                std::vector<compare::name_key> const& watched);
 
 /// -> a row for the one client that is to sweep this minute, with the server's time
 [[nodiscard]] std::string sweep_turn();
-/// -> what the dead have left where nobody looks: sessions, places, heads, letters
+/// -> what the dead have left where nobody looks: sessions, places, heads with their stamps, letters; of each at most
+/// `swept_at_once`
+inline constexpr std::size_t swept_at_once = 500;
 [[nodiscard]] std::string find_leftovers();
+/// Removes of it what is still the same.
 [[nodiscard]] std::string sweep(answer const& found);
 
 }  // namespace packets
