@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stores/compare/view_parts.hpp"
+
 namespace holdfast::stores::mysql {
 
 namespace {
@@ -28,18 +30,6 @@ std::uint64_t bytes_as_number(std::string_view bytes) {
     return out;
 }
 
-// The first bytes behind all those that begin with the prefix; nothing when there are none.
-std::string before_end_of(std::string prefix) {
-    while (!prefix.empty()) {
-        if (static_cast<unsigned char>(prefix.back()) != 0xff) {
-            ++prefix.back();
-            return " AND name<" + literal(prefix);
-        }
-        prefix.pop_back();
-    }
-    return {};
-}
-
 compare::line_item item_in(row const& from) {
     auto const& claim = *from[4];
     return {{seam::client_id{bytes_as_number(std::string_view{claim}.substr(0, id_bytes))},
@@ -63,10 +53,6 @@ std::string ids_of(std::vector<compare::session_id> const& ids) {
 
 std::string of_name(compare::name_key const& key) {
     return "name=" + literal(key.name) + " AND kind=" + (key.condition ? "1" : "0");
-}
-
-seam::store_time store_time_of(std::uint64_t microseconds) {
-    return seam::store_time{std::chrono::microseconds{microseconds}};
 }
 
 namespace packets {
@@ -136,8 +122,10 @@ std::string look(compare::name_query const& what) {
 
 std::string list(compare::listing const& what) {
     auto const limit = " ORDER BY name LIMIT " + std::to_string(what.most);
-    auto const range = " WHERE name>=" + literal(what.prefix) + before_end_of(what.prefix) +
-                       " AND name>" + literal(what.after);
+    auto const end = compare::behind_prefix(what.prefix);
+    auto const range = " WHERE name>=" + literal(what.prefix) +
+                       (end ? " AND name<" + literal(*end) : "") + " AND name>" +
+                       literal(what.after);
     auto const waited = "(SELECT DISTINCT name FROM %line" + range + limit + ")";
     auto const held =
         " UNION (SELECT DISTINCT name FROM %head" + range + " AND body IS NOT NULL" + limit + ")";
@@ -215,24 +203,27 @@ std::string sweep(answer const& found) {
 
 // --- what a look has found ---------------------------------------------------------------------
 
-viewed read_view(answer const& from, std::size_t result, compare::name_query const& what) {
-    viewed out;
+compare::reading time_of_view(answer const& from, std::size_t result) {
+    // Its row is the first one.
+    return {microseconds_in(from.first(result)[1]), from.clock};
+}
+
+sql::viewed read_view(answer const& from, std::size_t result, compare::name_query const& what) {
+    sql::viewed out;
     out.found.key = what.key;
     std::string_view named;
-    auto& line = out.found.line;
+    auto const when = time_of_view(from, result).now;
     for (auto const& each : from.results.at(result)) {
-        if (each[0] == "0") {
-            out.when = {store_time_of(number_in(each[1])), from.clock};
-        } else if (each[0] == "1") {
+        if (each[0] == "1") {
             out.found.written = compare::stamp{number_in(each[1])};
             out.found.body = *each[3];
             if (each[4]) named = *each[4];
         } else if (each[0] == "2") {
-            line.push_back(item_in(each));
-        } else {
+            out.found.line.push_back(item_in(each));
+        } else if (each[0] == "3") {
             compare::session_id const id{number_in(each[1])};
-            auto const expires = store_time_of(number_in(each[2]));
-            if (each[2] && expires <= out.when.now) out.expired.push_back(id);
+            auto const expires = microseconds_in(each[2]);
+            if (each[2] && expires <= when) out.expired.push_back(id);
             out.found.sessions.push_back({id, each[2].has_value(), expires, each[3].value_or("")});
         }
     }
@@ -242,15 +233,7 @@ viewed read_view(answer const& from, std::size_t result, compare::name_query con
             out.found.sessions.end())
             out.untold.push_back(id);
     }
-    std::ranges::sort(line, {}, &compare::line_item::place);
-    line.erase(std::ranges::unique(line, {}, &compare::line_item::place).begin(), line.end());
-    if (line.size() > what.line) {
-        for (auto each = line.begin() + what.line; each != line.end(); ++each)
-            if (std::ranges::find(what.claims, each->id) != what.claims.end())
-                out.found.others.push_back(std::move(*each));
-        line.resize(what.line);
-        out.found.more = true;
-    }
+    compare::arrange_line(out.found, what);
     return out;
 }
 

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "stores/compare/driver.hpp"
+#include "stores/compare/store_times.hpp"
 #include "stores/mysql/answer.hpp"
+#include "stores/sql/driver.hpp"
 
 namespace holdfast::stores::mysql {
 
@@ -78,17 +79,17 @@ inline constexpr std::size_t swept_at_once = 500;
 
 }  // namespace packets
 
-/// A view, with those sessions in it whose time is over, but which nobody has ended yet, and those that the head names
-/// beyond what one look tells.
-struct viewed {
-    compare::view found;
-    compare::reading when;
-    std::vector<compare::session_id> expired;
-    std::vector<compare::session_id> untold;
-};
-[[nodiscard]] viewed read_view(answer const& from, std::size_t result,
-                               compare::name_query const& what);
+[[nodiscard]] sql::viewed read_view(answer const& from, std::size_t result,
+                                    compare::name_query const& what);
+/// When that look was carried out.
+[[nodiscard]] compare::reading time_of_view(answer const& from, std::size_t result);
 
-[[nodiscard]] seam::store_time store_time_of(std::uint64_t microseconds);
+[[nodiscard]] inline seam::store_time microseconds_in(std::optional<std::string> const& cell) {
+    return compare::store_time_of(static_cast<std::int64_t>(number_in(cell)));
+}
+/// In the first column of a result's only row.
+[[nodiscard]] inline compare::reading time_in(answer const& found, std::size_t result = 0) {
+    return {microseconds_in(found.first(result)[0]), found.clock};
+}
 
 }  // namespace holdfast::stores::mysql
