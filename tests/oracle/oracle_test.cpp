@@ -126,11 +126,7 @@ protected:
         case 2:
         case 3:
         case 4:
-        case 5:
-            return seam::submit{.subject = claim,
-                                .queue = !one_in(3),
-                                .not_after = one_in(15) ? seen_ - 1s : seam::store_time::max(),
-                                .clock = clock_};
+        case 5: return draw_submit(claim);
         case 6:
         case 7:
         case 8:
@@ -159,6 +155,20 @@ protected:
             return out;
         }
         }
+    }
+
+    seam::request draw_submit(seam::claim const& claim) {
+        seam::submit out{.subject = claim,
+                         .queue = !one_in(3),
+                         .not_after = one_in(15) ? seen_ - 1s : seam::store_time::max(),
+                         .clock = clock_};
+        if (!GetParam().ballots || !one_in(3)) return out;
+        // Mostly about as high as the last ones, of whatever name; now and then as high as those of long ago.
+        last_ballot_ += random_.below(4);
+        auto const back = random_.below(one_in(4) ? last_ballot_ : std::min(last_ballot_, 8UL));
+        out.ballot = seam::sequence{ballots_from + last_ballot_ - back};
+        out.repairs = one_in(6);
+        return out;
     }
 
     milliseconds draw_span() {
@@ -281,7 +291,9 @@ protected:
         auto& server = *static_cast<support::redis_server*>(store_.server.get());
         std::istringstream keys{server.ask({"KEYS", "*"})};
         for (std::string key; std::getline(keys, key);)
-            ASSERT_TRUE(key == "holdfast:mark" || server.ask({"PTTL", key}) != "-1") << key;
+            ASSERT_TRUE(key == "holdfast:mark" || key == "holdfast:ballots" ||
+                        server.ask({"PTTL", key}) != "-1")
+                << key;
         auto const index = server.ask({"ZRANGE", "holdfast:waited", "0", "-1"}) + "\n";
         for (auto const& name : ledger_.waited_names({}, SIZE_MAX)) {
             auto* const record = ledger_.find(name, std::hash<std::string>{}(name), false);
@@ -325,6 +337,7 @@ protected:
     std::vector<std::size_t> owners_;
     std::map<seam::cell_key, std::pair<std::uint64_t, std::uint64_t>> versions_;
     std::uint64_t last_claim_{0};
+    std::uint64_t last_ballot_{1};
     seam::store_time seen_{};
     seam::clock_id clock_{};  ///< of the one server there is
     int steps_{0};
@@ -351,20 +364,23 @@ running_store run_redis() {
 running_store run_nothing() { return {"compare:"}; }
 
 std::vector<row> all_rows() {
-    std::vector<row> out{
-        {.name = "file", .make = make_by<&holdfast_store_file_v1>, .run = run_file},
-        {.name = "redis",
-         .make = make_by<&holdfast_store_redis_v1>,
-         .run = run_redis,
-         .tells_at_once = true},
-        {.name = "compare_with_clock",
-         .make = make_comparing<true>,
-         .run = run_nothing,
-         .sessions = true},
-        {.name = "compare_without_clock",
-         .make = make_comparing<false>,
-         .run = run_nothing,
-         .sessions = true}};
+    std::vector<row> out{{.name = "file",
+                          .make = make_by<&holdfast_store_file_v1>,
+                          .run = run_file,
+                          .ballots = true},
+                         {.name = "redis",
+                          .make = make_by<&holdfast_store_redis_v1>,
+                          .run = run_redis,
+                          .tells_at_once = true,
+                          .ballots = true},
+                         {.name = "compare_with_clock",
+                          .make = make_comparing<true>,
+                          .run = run_nothing,
+                          .sessions = true},
+                         {.name = "compare_without_clock",
+                          .make = make_comparing<false>,
+                          .run = run_nothing,
+                          .sessions = true}};
     out.insert(out.end(), further_rows().begin(), further_rows().end());
     return out;
 }

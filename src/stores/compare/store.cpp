@@ -11,6 +11,8 @@ namespace holdfast::stores::compare {
 
 namespace {
 
+constexpr char const* no_ballots = "a store of this kind cannot be a member of a quorum";
+
 /// The machine behind a lock, between the seam and a driver.
 class store final : public seam::store, private driver_events {
 public:
@@ -24,6 +26,9 @@ public:
     }
 
     std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override try {
+        if (auto const* const wanted = std::get_if<seam::submit>(&what);
+            wanted != nullptr && wanted->ballot != seam::sequence{})
+            return seam::reply{.body = seam::failure{{errc::unsupported, no_ballots}}};
         std::optional<seam::reply> out;
         bool others = false;
         {

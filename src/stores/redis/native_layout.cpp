@@ -61,13 +61,14 @@ command native_layout::call(script const& what, std::string_view name, bool cond
     return call_on(what, keys_.record(name, condition), name);
 }
 
-command native_layout::call_on(script const& what, std::string_view record,
-                               std::string_view name) const {
-    command out{what, common_keys + group_size};
+command native_layout::call_on(script const& what, std::string_view record, std::string_view name,
+                               bool ballot) const {
+    command out{what, common_keys + group_size + (ballot ? ballot_keys : 0)};
     if (slots_) out.to.slot = redis::slot_of(keys_.tag_in(record));
     keys_.append_mark(out, out.to.slot);
     append_group(out, record);
     keys_.append_waited(out, out.to.slot);
+    if (ballot) keys_.append_ballots(out, record, out.to.slot);
     out.append_with_clock(keys_.prefix());
     out << name;
     return out;
@@ -110,9 +111,13 @@ std::unique_ptr<exchange> native_layout::apply(seam::hello what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
     auto const& wanted = what.subject;
-    auto out = call(scripts::submit, wanted.name(), is_condition(*wanted.spec));
-    out << raw(what.queue ? way_of(wanted) : queueing::no) << microseconds(what.not_after);
-    append_claim(out, wanted, what.queue);
+    bool const votes = what.ballot != seam::sequence{};
+    bool const queue = what.queue && !votes;
+    auto out = call_on(scripts::submit, keys_.record(wanted.name(), is_condition(*wanted.spec)),
+                       wanted.name(), votes);
+    out << raw(queue ? way_of(wanted) : queueing::no) << microseconds(what.not_after);
+    append_claim(out, wanted, queue);
+    if (votes) out << static_cast<std::uint64_t>(what.ballot) << (what.repairs ? 1 : 0);
     out.only_for = what.clock;
     return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);

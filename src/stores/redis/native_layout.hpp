@@ -46,8 +46,9 @@ public:
 
     /// A call for one name, up to and including the name.
     [[nodiscard]] command call(script const& what, std::string_view name, bool condition) const;
+    /// `ballot`: with the keys that a ballot needs.
     [[nodiscard]] command call_on(script const& what, std::string_view record,
-                                  std::string_view name) const;
+                                  std::string_view name, bool ballot = false) const;
 
     /// Only the last listing is kept. The page after any other one searches all keys again.
     void keep(unfinished_listing listing) const;

@@ -216,6 +216,9 @@ std::unique_ptr<exchange> plain_layout::fault_of(seam::claim_spec const& spec) c
 std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
     auto const& wanted = what.subject;
     if (auto fault = fault_of(*wanted.spec)) return fault;
+    if (what.ballot != seam::sequence{})
+        return refuse(errc::unsupported,
+                      "a server that is used in the layout 'plain' cannot be a member of a quorum");
     constexpr unsigned keys = 3;
     auto out = call(scripts::plain_acquire, keys, wanted.name());
     keys_.append_mark(out, out.to.slot);

@@ -77,6 +77,9 @@ seam::refused read_refused(answer_reader& from, seam::claim_spec const* spec) {
     } else if (why == "would_deadlock") {
         out.why = seam::refusal::would_deadlock;
         out.text = seam::stronger_text;
+    } else if (why == "outvoted") {
+        out.why = seam::refusal::outvoted;
+        out.ballot = seam::sequence{from.number(largest_number)};
     } else if (why == "kind") {
         out.why = seam::refusal::kind_mismatch;
         out.text = seam::kind_mismatch_text(spec, read_kind(from));

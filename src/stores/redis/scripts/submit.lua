@@ -1,17 +1,28 @@
 -- Wants a claim: granted, queued or refused.
--- Reads: mark, record; claims, holders where somebody is in the way; bars, extra where there are some.
--- Writes: mark and record; claims and waited to queue; claims and holders beside another holder.
+-- Reads: mark, record; claims, holders where somebody is in the way; bars, extra where there are some; ballot and
+-- ballots where it has a ballot, which then takes the place of the mark.
+-- Writes: mark (with a ballot: ballot and ballots) and record; claims and waited to queue; claims and holders beside another holder.
 -- Publishes: contended to who is in the way of the first in the line; changed; what time has ended.
 --@include solo
 if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0} end
 local text = call('GET', KEYS[2])
+local vote -- a function, where there is a ballot
+if ARGV[16] then
+--@include ballot
+end
 
 if not text and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
     local lease, number = ARGV[11] * 1000, now
-    local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
-    if before >= now then
-        number = before + 1
-        call('SET', KEYS[1], string.format('%.0f', number))
+    if vote then
+        local highest
+        number, highest = vote()
+        if not number then return {now, 'refused', 'outvoted', 0, highest} end
+    else
+        local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
+        if before >= now then
+            number = before + 1
+            call('SET', KEYS[1], string.format('%.0f', number))
+        end
     end
     call('SET', KEYS[2], pack(SOLO_AND_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
         ARGV[6], ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
@@ -113,7 +124,12 @@ end
 -- A second claim of one explicit owner joins the hold that is there, with its token.
 local function hold(b, e)
     local joined = e.mode == EXCLUSIVE and soonest_holder(b)
-    e.state, e.number = HELD, joined and joined.number or next_sequence()
+    local number, highest = joined and joined.number
+    if vote and not joined then
+        number, highest = vote()
+        if not number then return refused('outvoted', 0, highest) end
+    end
+    e.state, e.number = HELD, number or next_sequence()
     add_holder(b, e)
     count_held(b.r, e, 1)
     holders_changed(b)
