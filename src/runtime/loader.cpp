@@ -73,7 +73,7 @@ seam::store_module const& load(std::string_view name) {
 
 // What a URL may name in other versions, so that it is told from a slip of the pen.
 constexpr std::string_view stores_elsewhere =
-    "etcd etcds zookeeper postgres mysql quorum+redis quorum+rediss quorum+mysql quorum+postgres";
+    "etcd etcds zookeeper postgres mysql quorum+mysql quorum+postgres";
 
 // What other programs call the same, or the same thing.
 struct other_scheme {

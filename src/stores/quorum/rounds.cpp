@@ -1,0 +1,144 @@
+#include "stores/quorum/rounds.hpp"
+
+namespace holdfast::stores::quorum {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+seam::store_time store_time_of(base::instant when) noexcept {
+    return seam::store_time{
+        std::chrono::duration_cast<std::chrono::microseconds>(when.time_since_epoch())};
+}
+
+round& rounds::open(std::optional<seam::request_id> asker, base::instant now,
+                    judge_function judge) {
+    auto& made = all_[++last_round_];
+    made.number = last_round_;
+    made.asker = asker;
+    made.sent = now;
+    made.votes.resize(size());
+    made.judge = std::move(judge);
+    return made;
+}
+
+round* rounds::find(std::uint64_t number) {
+    auto const found = all_.find(number);
+    return found == all_.end() ? nullptr : &found->second;
+}
+
+void rounds::close_if_over(std::uint64_t number) {
+    auto const found = all_.find(number);
+    if (found != all_.end() && found->second.pending() == 0) all_.erase(found);
+}
+
+void rounds::put(std::size_t to, seam::request what, call about, nanoseconds patience,
+                 base::instant now) {
+    seam::request_id const id{++last_request_};
+    about.member = to;
+    about.sent = now;
+    calls_.emplace(id, about);
+    timeouts_.insert({now + patience, id});
+    outgoing_.push_back({to, id, std::move(what)});
+}
+
+void rounds::ask(round& of, std::size_t to, seam::request what, nanoseconds patience,
+                 base::instant now) {
+    of.votes[to].is = vote::state::pending;
+    put(to, std::move(what), {.round = of.number}, patience, now);
+}
+
+void rounds::ask_all(round& of, seam::request const& what, milliseconds lease, base::instant now) {
+    for (std::size_t i = 0; i < size(); ++i)
+        ask(of, i, what, members_[i].patience(lease), now);
+}
+
+void rounds::ask_for_record(std::size_t to, seam::request what, nanoseconds patience,
+                            base::instant now) {
+    put(to, std::move(what), {.about_record = true}, patience, now);
+}
+
+std::optional<call> rounds::take_call(seam::request_id id) {
+    auto const found = calls_.find(id);
+    if (found == calls_.end()) return std::nullopt;
+    auto const out = found->second;
+    calls_.erase(found);
+    return out;
+}
+
+std::vector<call> rounds::take_overdue(base::instant now) {
+    std::vector<call> out;
+    for (; !timeouts_.empty() && timeouts_.begin()->when <= now;
+         timeouts_.erase(timeouts_.begin())) {
+        auto const found = calls_.find(timeouts_.begin()->id);
+        if (found == calls_.end()) continue;
+        out.push_back(found->second);
+        // The answer may come yet, and tells how long answers take.
+        found->second.round = 0;
+        found->second.about_record = false;
+    }
+    return out;
+}
+
+void rounds::cast(call const& about, vote said, base::instant now) {
+    auto* const of = find(about.round);
+    if (of == nullptr) return;
+    auto& by = members_[about.member];
+    bool const failed = said.is == vote::state::failed;
+    of->votes[about.member] = std::move(said);
+    if (failed) {
+        by.trouble = of->votes[about.member].why;
+        by.failed_at = now;
+        if (!of->ends.empty()) by.owed.push_back(of->ends[about.member]);
+    }
+    if (of->judge) of->judge(*of, now);
+    close_if_over(about.round);
+}
+
+// --- answers -------------------------------------------------------------------------------------
+
+void rounds::reply(seam::request_id to, seam::reply_body body, base::instant now) {
+    results_.replies.emplace_back(to, seam::reply{store_time_of(now), std::move(body)});
+}
+
+void rounds::answer(round& of, seam::reply_body body, base::instant now) {
+    if (!of.asker) return;
+    reply(*std::exchange(of.asker, std::nullopt), std::move(body), now);
+}
+
+void rounds::fail(seam::request_id to, errc why, std::string words, base::instant now) {
+    reply(to, seam::failure{{why, std::move(words)}}, now);
+}
+
+seam::failure rounds::no_majority(round const* of) const {
+    std::size_t asked = 0;
+    for (auto const& each : members_)
+        asked += each.has_vote() ? 1U : 0U;
+    if (of != nullptr) asked = of->answered();
+    std::string words = "of the " + std::to_string(size()) + " members of the quorum " +
+                        std::to_string(asked) + " can be asked, and " + std::to_string(majority()) +
+                        " are needed";
+    for (std::size_t i = 0; i < size(); ++i) {
+        auto const& each = members_[i];
+        bool const fine =
+            of == nullptr ? each.has_vote() : of->votes[i].is == vote::state::answered;
+        if (fine) continue;
+        auto const& why = of != nullptr && of->votes[i].why ? of->votes[i].why : each.trouble;
+        words += "; " + each.address + ": " +
+                 (each.state == standing::sitting_out
+                      ? "it may have lost its data, and sits out the longest lease"
+                  : why.text.empty() ? "it has not answered yet"
+                                     : why.text);
+    }
+    return {{errc::store_unavailable, std::move(words)}};
+}
+
+void rounds::judge_simply(round& of, base::instant now) {
+    if (!of.asker) return;
+    if (of.answered() >= majority()) {
+        for (auto const& each : of.votes)
+            if (each.is == vote::state::answered) return answer(of, each.answer, now);
+    }
+    if (of.answered() + of.pending() < majority()) answer(of, no_majority(&of), now);
+}
+
+}  // namespace holdfast::stores::quorum
