@@ -19,7 +19,7 @@ _LOOPS_HOME = ("src/runtime/", "tests/unit/")
 # follow.
 _PLAIN = re.compile(r"\bstd::(?:mutex|lock_guard|scoped_lock|condition_variable)\b")
 _PLAIN_HOMES = ("src/base/mutex.hpp", "src/core/hold_", "src/stores/file/", "src/stores/redis/",
-                "src/stores/postgres/driver.hpp")
+                "src/stores/mysql/")
 
 
 def check(tree):

@@ -119,7 +119,8 @@ public:
     /// Known before anything is connected, except for `pushes`, which may turn out later.
     [[nodiscard]] virtual driver_traits traits() const = 0;
 
-    /// -> opened. `body`: who the client is. Asked a second time with the same id it answers as the first.
+    /// -> opened. `body`: who the client is; empty where nobody will keep it alive: it is the end of something else.
+    /// Asked a second time with the same id it answers as the first.
     virtual void open(ticket which, session_id id, std::chrono::milliseconds lease,
                       std::string body) = 0;
     /// Shows signs of life. -> vector<kept>, one for each, in order. What is dead stays dead.
