@@ -176,6 +176,10 @@ void mysql_server::start() {
                      {"--ssl-cert=" + directory() + "/server.pem",
                       "--ssl-key=" + directory() + "/server.key", "--ssl-ca=" + authority()});
     words.insert(words.end(), options_.arguments.begin(), options_.arguments.end());
+    if (options_.disk_fills)
+        words.insert(words.begin(),
+                     {"/usr/bin/env", std::string{"LD_PRELOAD="} + HOLDFAST_TEST_OTHER_DISK,
+                      "HOLDFAST_TEST_DISK_FULL=" + directory() + "/full"});
     id_ = spawn(words, directory() + "/log");
     if (!eventually([this] { return answers(); }))
         throw std::runtime_error{"mariadbd does not answer; see " + directory() + "/log"};
@@ -222,6 +226,13 @@ void mysql_server::clear() {
     ask("DROP TABLE IF EXISTS holdfast_meta, holdfast_mail, holdfast_line, holdfast_head, "
         "holdfast_session; DROP SEQUENCE IF EXISTS holdfast_stamp");
 }
+
+void mysql_server::fill_disk() const {
+    if (!options_.disk_fills) throw std::logic_error{"the server's disk does not fill"};
+    std::ofstream{directory() + "/full"} << '\n';
+}
+
+void mysql_server::clear_disk() const { files::remove(directory() + "/full"); }
 
 // All of its threads, which takes a moment: one of them may be answering.
 void mysql_server::stop() {

@@ -17,6 +17,7 @@ struct mysql_server_options {
     /// that what was acknowledged outlives a kill, but not a loss of power.
     bool durable{false};
     std::vector<std::string> arguments{};  ///< further ones for mariadbd
+    bool disk_fills{false};                ///< `fill_disk` may be called
 };
 
 /// Listens on a port of 127.0.0.1 and on a UNIX socket, in a directory of its own, as an unprivileged user when
@@ -42,6 +43,10 @@ public:
 
     /// Ends the connections of all clients but its own, and drops the tables of holdfast.
     void clear();
+
+    /// From now on its tables cannot grow, until there is room again; see other_disk.cpp.
+    void fill_disk() const;
+    void clear_disk() const;
 
     /// Stops it with SIGSTOP.
     void stop();

@@ -1,4 +1,4 @@
-// Loaded before a PostgreSQL server starts (LD_PRELOAD): as long as the file HOLDFAST_TEST_DISK_FULL is there, no table
+// Loaded before a PostgreSQL or MariaDB server starts (LD_PRELOAD): as long as the file HOLDFAST_TEST_DISK_FULL is there, no table
 // of the server can grow. A small file system would do the same, but only root may mount one.
 #include <cerrno>
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// Tables are under base/. The log of the server stays out of it: it is written before they are.
+/// Tables are under base/, or end in .ibd. The log of the server stays out of it: it is written before they are.
 bool is_table(int file) noexcept {
     char link[64];
     char path[4096];
@@ -20,7 +20,7 @@ bool is_table(int file) noexcept {
     auto const length = ::readlink(link, path, sizeof path - 1);
     if (length <= 0) return false;
     path[length] = '\0';
-    return std::strstr(path, "/base/") != nullptr;
+    return std::strstr(path, "/base/") != nullptr || std::strstr(path, ".ibd") != nullptr;
 }
 
 bool has_no_room(int file, off_t end) noexcept {
@@ -39,6 +39,10 @@ ssize_t pwrite(int file, void const* bytes, size_t count, off_t at) noexcept {
         return ::syscall(SYS_pwrite64, file, bytes, count, at);
     errno = ENOSPC;
     return -1;
+}
+
+ssize_t pwrite64(int file, void const* bytes, size_t count, off64_t at) noexcept {
+    return pwrite(file, bytes, count, at);
 }
 
 ssize_t pwritev(int file, iovec const* pieces, int count, off_t at) noexcept {

@@ -78,7 +78,7 @@ void connection::start(base::instant now) {
     now_ = sent_ = now;
     at_ = phase::connecting;
     tries_to_make_ = 0;
-    secure_ = to_.tls != tls_mode::disable;  // until it is known better
+    secure_ = to_.tls.mode != "disable";  // until it is known better
     connected_ = ::mysql_init(nullptr);
     if (connected_ == nullptr) return fail({errc::store_unavailable, "no memory is left"});
     set_options();
@@ -107,12 +107,12 @@ void connection::set_options() {
     unsigned const tcp = MYSQL_PROTOCOL_TCP;
     if (to_.port != 0) set(MYSQL_OPT_PROTOCOL, &tcp);
     ::mysql_optionsv(connected_, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "holdfast");
-    if (to_.tls == tls_mode::disable) return;
-    ::mysql_ssl_set(connected_, or_null(to_.key), or_null(to_.certificate),
-                    or_null(to_.authorities), nullptr, nullptr);
-    if (to_.tls == tls_mode::prefer) return;
+    if (to_.tls.mode == "disable") return;
+    ::mysql_ssl_set(connected_, or_null(to_.tls.key), or_null(to_.tls.certificate),
+                    or_null(to_.tls.authorities), nullptr, nullptr);
+    if (!to_.needs_tls()) return;
     set(MYSQL_OPT_SSL_ENFORCE, &yes);
-    if (to_.tls == tls_mode::verify_full) set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+    if (to_.tls.mode == "verify-full") set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
 }
 
 // --- exchanges ---------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ void connection::complete() {
     else
         await(MYSQL_WAIT_READ);  // to see when the server ends it
     done(std::move(found));
-    if (is_free()) owner_.on_free(*this);
+    if (has_room()) owner_.on_ready(*this);
 }
 
 void connection::await(int waits) {

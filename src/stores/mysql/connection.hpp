@@ -22,10 +22,13 @@ namespace holdfast::stores::mysql {
 /// Lifetime: all that it is given outlives it.
 class connection {
 public:
+    using exchange = mysql::exchange;
+    using answer = mysql::answer;
+
     class owner {
     public:
         /// It has nothing to do: `send` may be called.
-        virtual void on_free(connection& which) = 0;
+        virtual void on_ready(connection& which) = 0;
         /// The exchange under way has been answered by then.
         virtual void on_broken(connection& which, base::error const& why) = 0;
 
@@ -50,8 +53,9 @@ public:
     /// In the child of a fork: lets go of the socket without a word to the server.
     void abandon() noexcept;
 
-    [[nodiscard]] bool is_up() const noexcept { return at_ == phase::ready; }
-    [[nodiscard]] bool is_free() const noexcept { return at_ == phase::ready && !under_way_; }
+    [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
+    [[nodiscard]] bool has_room() const noexcept { return is_ready() && !under_way_; }
+    [[nodiscard]] std::size_t unanswered() const noexcept { return under_way_ ? 1 : 0; }
     [[nodiscard]] bool is_off() const noexcept { return at_ == phase::off; }
     /// Nodes that all take writes; known when it is up.
     [[nodiscard]] bool is_galera() const noexcept { return galera_; }

@@ -19,9 +19,8 @@ void connection::greet() {
     auto const socket = ::mysql_get_socket(connected_);
     ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
     // libmariadb asks for it, and goes on without.
-    bool const wanted = to_.tls == tls_mode::require || to_.tls == tls_mode::verify_full;
     secure_ = ::mysql_get_ssl_cipher(connected_) != nullptr;
-    if (wanted && !secure_)
+    if (to_.needs_tls() && !secure_)
         return refuse("offers no TLS, and 'sslmode' or 'ca' of the store URL want it");
     rows_ = to_.numbers_from_rows || std::string_view{::mysql_get_server_info(connected_)}.find(
                                          "MariaDB") == std::string_view::npos;
@@ -46,8 +45,7 @@ void connection::on_greeting(answer const& found) {
     for (auto const& each : found.results.at(1)) {
         bool const on = each[1] == "ON" || each[1] == "1";
         if (!on) continue;
-        if (each[0] != "wsrep_on")
-            return refuse("takes no writes; name the one that does in the store URL");
+        if (each[0] != "wsrep_on") return fail(sql::explain(sql::troubles::read_only, "", to_));
         galera_ = true;
     }
     look_for_tables();
@@ -68,11 +66,7 @@ void connection::on_tables(answer const& found) {
     auto const& versions = found.results.front();
     auto const known = versions.empty() ? 0 : number_in(versions.front()[0]);
     if (known != schema::version)
-        return refuse("has tables of version " + std::to_string(known) +
-                          ", and this holdfast knows version " + std::to_string(schema::version) +
-                          "; choose another 'prefix' in the store URL, or drop them when nobody "
-                          "uses them any more",
-                      errc::unsupported);
+        return fail(sql::other_version(static_cast<std::int64_t>(known), schema::version, to_));
     at_ = phase::ready;
 }
 

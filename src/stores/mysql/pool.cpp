@@ -75,8 +75,17 @@ void pool::take(std::span<net::poller::event const> events, base::instant now) {
 void pool::tend(base::instant now) {
     now_ = now;
     if (!waiting_.empty() && !is_up()) open_another();
+    for (auto const& each : all_) {
+        if (now < each->due()) continue;
+        if (each->is_up()) cut_idle();
+        each->advance(0, now);
+    }
+}
+
+// A network that has forgotten one connection has forgotten its like: each of them would cost a time-out to find out.
+void pool::cut_idle() {
     for (auto const& each : all_)
-        if (now >= each->due()) each->advance(0, now);
+        if (each->is_free()) each->cut({errc::store_unavailable, "the server is silent"});
 }
 
 base::instant pool::due() const noexcept {

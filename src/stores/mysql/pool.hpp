@@ -42,6 +42,7 @@ private:
     void on_free(connection& which) override;
     void on_broken(connection& which, base::error const& why) override;
     void open_another();
+    void cut_idle();
     void drop_waiting(base::error const& why);
 
     listener tell_;

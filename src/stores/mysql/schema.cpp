@@ -26,6 +26,12 @@ std::string schema::filled(std::string_view text, bool rows) const {
         case marks::draw:
             if (rows) out += "INSERT INTO " + prefix_ + "stamp () VALUES ();";
             break;
+        case marks::drawn_before:
+            if (rows)
+                out += "DELETE FROM " + prefix_ +
+                       "stamp WHERE id<(SELECT * FROM (SELECT MAX(id) FROM " + prefix_ +
+                       "stamp) m)-1000 LIMIT 10000;";
+            break;
         default: out += each;
         }
     }
@@ -35,9 +41,12 @@ std::string schema::filled(std::string_view text, bool rows) const {
 std::string schema::greeting(std::int64_t lock_seconds) {
     auto const seconds = std::to_string(lock_seconds);
     return "SET SESSION autocommit=1,time_zone='+00:00',sql_mode='STRICT_TRANS_TABLES',"
-           "group_concat_max_len=4194304,innodb_lock_wait_timeout=" +
+           "innodb_lock_wait_timeout=" +
            seconds + ",lock_wait_timeout=" + seconds +
-           ";SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;"
+           // An error leaves a transaction open until its client says the next word: one that has stopped, or whose
+           // network is gone, would keep its locks for hours.
+           "/*M!100300 ,idle_transaction_timeout=" + seconds +
+           "*//*!80000 ,wait_timeout=60*/;SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;"
            // A server keeps its clock when it starts anew.
            "SELECT CONNECTION_ID(),^,CONV(LEFT(SHA1(CONCAT_WS('/',@@hostname,@@port,@@datadir,"
            "@@server_id)),15),16,10);"
@@ -70,7 +79,7 @@ std::vector<std::string> schema::creation(bool rows) {
         std::string{"CREATE TABLE IF NOT EXISTS %line (place BIGINT AUTO_INCREMENT PRIMARY KEY, "
                     "name VARBINARY(512) NOT NULL, kind TINYINT NOT NULL, claim BINARY(16) NOT "
                     "NULL, session BIGINT NOT NULL, body LONGBLOB NOT NULL, UNIQUE (claim, name, "
-                    "kind), KEY (name, kind, place), KEY (session)"} +
+                    "kind, session), KEY (name, kind, place), KEY (session)"} +
             end,
         std::string{"CREATE TABLE IF NOT EXISTS %mail (id BIGINT AUTO_INCREMENT PRIMARY KEY, "
                     "session BIGINT NOT NULL, stamp BIGINT NOT NULL, body LONGBLOB NOT NULL, KEY "

@@ -18,6 +18,8 @@ namespace marks {
 inline constexpr char prefix = '%', time = '^', time_of_day = '~';
 /// A number that is drawn; and before a statement with one, what must be said first on a server without sequences.
 inline constexpr char drawn = '#', draw = '$';
+/// On such a server, what removes numbers that were drawn long ago.
+inline constexpr char drawn_before = '|';
 }  // namespace marks
 
 /// Thread-safety: immutable.

@@ -1,38 +1,29 @@
 // What a mysql: URL asks for.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
-#include "base/url.hpp"
+#include "stores/sql/settings.hpp"
 
 namespace holdfast::stores::mysql {
 
-enum class tls_mode { disable, prefer, require, verify_full };
-
 /// What the URL does not say comes from the option files that clients of MySQL read: /etc/mysql/my.cnf, ~/.my.cnf and so
 /// on, groups [client] and [holdfast].
-struct settings {
+struct settings : sql::settings {
     std::string host;
     std::uint16_t port{0};
     std::string socket;  ///< a UNIX socket instead of host and port
     std::string user;
-    std::string password;
     std::string database;
     std::string option_file;  ///< read instead of the usual ones
-    tls_mode tls{tls_mode::prefer};
-    std::string authorities, certificate, key;
-    std::string server;                       ///< as messages name it, without user and password
-    std::string prefix{"holdfast_"};          ///< of all tables
-    std::uint32_t connections{4};             ///< at most so many
-    std::chrono::milliseconds timeout{3000};  ///< for a connection, and for an answer
+    sql::tls_settings tls;    ///< without a mode: when the server offers it
     /// Numbers come from rows of a table, as on MySQL, also where the server has sequences.
     bool numbers_from_rows{false};
 
-    /// Takes the password out of words that come from elsewhere.
-    [[nodiscard]] std::string without_password(std::string_view words) const;
+    [[nodiscard]] bool needs_tls() const noexcept {
+        return tls.mode == "require" || tls.mode == "verify-full";
+    }
 
     /// Throws errc::bad_url.
     [[nodiscard]] static settings parse(base::url const& url);

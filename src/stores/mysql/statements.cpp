@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stores/compare/view_parts.hpp"
+
 namespace holdfast::stores::mysql {
 
 namespace {
@@ -28,18 +30,6 @@ std::uint64_t bytes_as_number(std::string_view bytes) {
     return out;
 }
 
-// The first bytes behind all those that begin with the prefix; nothing when there are none.
-std::string before_end_of(std::string prefix) {
-    while (!prefix.empty()) {
-        if (static_cast<unsigned char>(prefix.back()) != 0xff) {
-            ++prefix.back();
-            return " AND name<" + literal(prefix);
-        }
-        prefix.pop_back();
-    }
-    return {};
-}
-
 compare::line_item item_in(row const& from) {
     auto const& claim = *from[4];
     return {{seam::client_id{bytes_as_number(std::string_view{claim}.substr(0, id_bytes))},
@@ -63,10 +53,6 @@ std::string ids_of(std::vector<compare::session_id> const& ids) {
 
 std::string of_name(compare::name_key const& key) {
     return "name=" + literal(key.name) + " AND kind=" + (key.condition ? "1" : "0");
-}
-
-seam::store_time store_time_of(std::uint64_t microseconds) {
-    return seam::store_time{std::chrono::microseconds{microseconds}};
 }
 
 namespace packets {
@@ -136,8 +122,10 @@ std::string look(compare::name_query const& what) {
 
 std::string list(compare::listing const& what) {
     auto const limit = " ORDER BY name LIMIT " + std::to_string(what.most);
-    auto const range = " WHERE name>=" + literal(what.prefix) + before_end_of(what.prefix) +
-                       " AND name>" + literal(what.after);
+    auto const end = compare::behind_prefix(what.prefix);
+    auto const range = " WHERE name>=" + literal(what.prefix) +
+                       (end ? " AND name<" + literal(*end) : "") + " AND name>" +
+                       literal(what.after);
     auto const waited = "(SELECT DISTINCT name FROM %line" + range + limit + ")";
     auto const held =
         " UNION (SELECT DISTINCT name FROM %head" + range + " AND body IS NOT NULL" + limit + ")";
@@ -148,7 +136,7 @@ std::string change_of(compare::name_key const& key) {
     return "SELECT ^,(SELECT announced FROM %head WHERE " + of_name(key) + ")";
 }
 
-std::string mail(std::vector<compare::session_id> const& to, std::set<std::uint64_t> const& read,
+std::string mail(std::vector<compare::session_id> const& to, std::vector<std::uint64_t> const& read,
                  bool remove, std::vector<compare::name_key> const& watched) {
     auto const ids = list_of(read, [](auto id) { return std::to_string(id); });
     auto const sessions = ids_of(to);
@@ -157,10 +145,10 @@ std::string mail(std::vector<compare::session_id> const& to, std::set<std::uint6
     out += "SELECT id,session,stamp,body FROM %mail WHERE session IN (" + sessions + ")";
     if (!read.empty()) out += " AND id NOT IN (" + ids + ")";
     out +=
-        " ORDER BY stamp,id;SELECT COUNT(*) FROM %line l JOIN (SELECT name,kind,place FROM %line "
-        "WHERE session IN (" +
-        sessions +
-        ") ORDER BY place LIMIT 1) m ON l.name=m.name AND l.kind=m.kind AND l.place<=m.place";
+        " ORDER BY stamp,id;SELECT MIN(n) FROM (SELECT (SELECT COUNT(*) FROM %line o WHERE "
+        "o.name=m.name AND o.kind=m.kind AND o.place<=m.place) n FROM (SELECT name,kind,MIN(place) "
+        "place FROM %line WHERE session IN (" +
+        sessions + ") GROUP BY name,kind) m) x";
     std::string names;
     for (auto const& key : watched)
         names += (names.empty() ? "" : " OR ") + of_name(key);
@@ -177,31 +165,37 @@ std::string sweep_turn() {
 
 // Without locks; what is found is looked at once more when it is removed.
 std::string find_leftovers() {
-    return "SELECT id FROM %session WHERE expires<=^ LIMIT 1000;"
-           "SELECT l.place FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE s.id IS NULL "
-           "LIMIT 1000;"
-           "SELECT h.name,h.kind,h.stamp FROM %head h LEFT JOIN %session s ON s.id=h.bound WHERE "
-           "(h.body IS NULL AND h.erased<^-600000000) OR (h.bound IS NOT NULL AND s.id IS NULL) "
-           "LIMIT 1000;"
+    auto const limit = " LIMIT " + std::to_string(swept_at_once) + ";";
+    return "SELECT id FROM %session WHERE expires<=^" + limit +
+           "SELECT l.place FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE s.id IS NULL" +
+           limit +
+           "SELECT h.name,h.kind,h.stamp,h.body IS NULL FROM %head h LEFT JOIN %session s ON "
+           "s.id=h.bound WHERE (h.body IS NULL AND h.erased<^-600000000) OR (h.bound IS NOT NULL "
+           "AND s.id IS NULL)" +
+           limit +
            "SELECT m.id FROM %mail m LEFT JOIN %session s ON s.id=m.session WHERE s.id IS NULL "
-           "LIMIT 1000";
+           "LIMIT " +
+           std::to_string(swept_at_once);
 }
 
-// An erased head stays for a while: those who watch the name see that it is another one.
+// A head with the same stamp is bound to the same session, and death is for ever. An erased one stays for a while:
+// those who watch the name see that it is another one.
 std::string sweep(answer const& found) {
     auto const first = [](row const& each) { return *each[0]; };
-    std::string out{"DELETE FROM %session WHERE id IN (" + list_of(found.results[0], first) +
+    std::string out{"|DELETE FROM %session WHERE id IN (" + list_of(found.results[0], first) +
                     ") AND expires<=^;DELETE FROM %line WHERE place IN (" +
                     list_of(found.results[1], first) + ");DELETE FROM %mail WHERE id IN (" +
                     list_of(found.results[3], first) + ")"};
-    for (auto const& each : found.results[2]) {
-        auto const same = of_name({*each[0], *each[1] == "1"}) + " AND stamp=" + *each[2];
-        out += ";DELETE FROM %head WHERE " + same +
-               " AND body IS NULL;$UPDATE %head SET stamp="
-               "GREATEST(stamp+1,#),announced=stamp,body=NULL,sessions=NULL,bound=NULL,erased=^ "
-               "WHERE " +
-               same;
-    }
+    std::string erased, bound;
+    for (auto const& each : found.results[2])
+        (each[3] == "1" ? erased : bound) +=
+            " OR " + of_name({*each[0], *each[1] == "1"}) + " AND stamp=" + *each[2];
+    if (!erased.empty()) out += ";DELETE FROM %head WHERE body IS NULL AND (0" + erased + ")";
+    if (!bound.empty())
+        out +=
+            ";$UPDATE %head SET stamp=GREATEST(stamp+1,#),announced=stamp,body=NULL,sessions=NULL,"
+            "bound=NULL,erased=^ WHERE bound IS NOT NULL AND (0" +
+            bound + ")";
     return out;
 }
 
@@ -209,24 +203,27 @@ std::string sweep(answer const& found) {
 
 // --- what a look has found ---------------------------------------------------------------------
 
-viewed read_view(answer const& from, std::size_t result, compare::name_query const& what) {
-    viewed out;
+compare::reading time_of_view(answer const& from, std::size_t result) {
+    // Its row is the first one.
+    return {microseconds_in(from.first(result)[1]), from.clock};
+}
+
+sql::viewed read_view(answer const& from, std::size_t result, compare::name_query const& what) {
+    sql::viewed out;
     out.found.key = what.key;
     std::string_view named;
-    auto& line = out.found.line;
+    auto const when = time_of_view(from, result).now;
     for (auto const& each : from.results.at(result)) {
-        if (each[0] == "0") {
-            out.when = {store_time_of(number_in(each[1])), from.clock};
-        } else if (each[0] == "1") {
+        if (each[0] == "1") {
             out.found.written = compare::stamp{number_in(each[1])};
             out.found.body = *each[3];
             if (each[4]) named = *each[4];
         } else if (each[0] == "2") {
-            line.push_back(item_in(each));
-        } else {
+            out.found.line.push_back(item_in(each));
+        } else if (each[0] == "3") {
             compare::session_id const id{number_in(each[1])};
-            auto const expires = store_time_of(number_in(each[2]));
-            if (each[2] && expires <= out.when.now) out.expired.push_back(id);
+            auto const expires = microseconds_in(each[2]);
+            if (each[2] && expires <= when) out.expired.push_back(id);
             out.found.sessions.push_back({id, each[2].has_value(), expires, each[3].value_or("")});
         }
     }
@@ -236,15 +233,7 @@ viewed read_view(answer const& from, std::size_t result, compare::name_query con
             out.found.sessions.end())
             out.untold.push_back(id);
     }
-    std::ranges::sort(line, {}, &compare::line_item::place);
-    line.erase(std::ranges::unique(line, {}, &compare::line_item::place).begin(), line.end());
-    if (line.size() > what.line) {
-        for (auto each = line.begin() + what.line; each != line.end(); ++each)
-            if (std::ranges::find(what.claims, each->id) != what.claims.end())
-                out.found.others.push_back(std::move(*each));
-        line.resize(what.line);
-        out.found.more = true;
-    }
+    compare::arrange_line(out.found, what);
     return out;
 }
 

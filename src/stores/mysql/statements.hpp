@@ -2,14 +2,14 @@
 #pragma once
 
 #include <chrono>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "stores/compare/driver.hpp"
+#include "stores/compare/store_times.hpp"
 #include "stores/mysql/answer.hpp"
+#include "stores/sql/driver.hpp"
 
 namespace holdfast::stores::mysql {
 
@@ -55,38 +55,41 @@ namespace packets {
 /// -> server's time, the stamp of the last change that those who watch are told of
 [[nodiscard]] std::string change_of(compare::name_key const& key);
 
-/// The first branch; -> server's time, whether the guard held, the stamp when it was carried out, the places that it saw
-/// taken, those that are taken afterwards
+/// The first branch; -> server's time, whether the guard held, the stamp when it was carried out, whether somebody stands
+/// in the line afterwards whom its client has not seen
 [[nodiscard]] std::string first_branch(compare::step const& what);
 /// The second one, `along` in one packet with the first, unless that was carried out. -> where it appends: server's time,
 /// whether the guard held; then what `look` gives, from after its end
 [[nodiscard]] std::string second_branch(compare::step const& what, bool along);
 
-/// Throws letters away that were read; -> letters; then how many stand in line up to the one of
-/// ours who has waited longest, 0 when nobody waits; then heads that are watched
+/// Throws letters away that were read; -> letters; then how many stand in line up to the one of ours who stands
+/// nearest to its beginning, null when nobody waits; then heads that are watched
 [[nodiscard]] std::string mail(std::vector<compare::session_id> const& to,
-                               std::set<std::uint64_t> const& read, bool remove,
+                               std::vector<std::uint64_t> const& read, bool remove,
                                std::vector<compare::name_key> const& watched);
 
 /// -> a row for the one client that is to sweep this minute, with the server's time
 [[nodiscard]] std::string sweep_turn();
-/// -> what the dead have left where nobody looks: sessions, places, heads, letters
+/// -> what the dead have left where nobody looks: sessions, places, heads with their stamps, letters; of each at most
+/// `swept_at_once`
+inline constexpr std::size_t swept_at_once = 500;
 [[nodiscard]] std::string find_leftovers();
+/// Removes of it what is still the same.
 [[nodiscard]] std::string sweep(answer const& found);
 
 }  // namespace packets
 
-/// A view, with those sessions in it whose time is over, but which nobody has ended yet, and those that the head names
-/// beyond what one look tells.
-struct viewed {
-    compare::view found;
-    compare::reading when;
-    std::vector<compare::session_id> expired;
-    std::vector<compare::session_id> untold;
-};
-[[nodiscard]] viewed read_view(answer const& from, std::size_t result,
-                               compare::name_query const& what);
+[[nodiscard]] sql::viewed read_view(answer const& from, std::size_t result,
+                                    compare::name_query const& what);
+/// When that look was carried out.
+[[nodiscard]] compare::reading time_of_view(answer const& from, std::size_t result);
 
-[[nodiscard]] seam::store_time store_time_of(std::uint64_t microseconds);
+[[nodiscard]] inline seam::store_time microseconds_in(std::optional<std::string> const& cell) {
+    return compare::store_time_of(static_cast<std::int64_t>(number_in(cell)));
+}
+/// In the first column of a result's only row.
+[[nodiscard]] inline compare::reading time_in(answer const& found, std::size_t result = 0) {
+    return {microseconds_in(found.first(result)[0]), found.clock};
+}
 
 }  // namespace holdfast::stores::mysql

@@ -26,7 +26,32 @@ std::string append(compare::step const& what, std::vector<compare::line_item> co
            " ON DUPLICATE KEY UPDATE place=%line.place;";
 }
 
-// The head first, then the line: whoever locks several rows of a name locks them in the same order.
+// Those in the line whom the step's client has not seen. A place is drawn before others can see who has it, so they may
+// stand before those whom it has.
+std::string unseen(compare::step const& what) {
+    std::string out{"(SELECT 1 FROM %line WHERE " + of_name(what.key)};
+    if (!what.seen_places.empty())
+        out += " AND place NOT IN (" +
+               list_of(what.seen_places, [](auto place) { return number(place); }) + ")";
+    return out;
+}
+
+// Read when the head is locked: whoever else lets somebody leave the line has to lock it, too.
+std::string line_conditions_of(compare::step const& what) {
+    std::string out{"SELECT @s IS NOT NULL"};
+    if (!what.present.empty()) {
+        std::string items;
+        for (auto const& each : what.present)
+            items += (items.empty() ? "" : " OR ") + ("place=" + number(each.place)) +
+                     " AND claim=" + literal(each.id);
+        out += " AND (SELECT COUNT(*) FROM %line WHERE " + of_name(what.key) + " AND (" + items +
+               "))=" + std::to_string(what.present.size());
+    }
+    if (what.nobody_behind) out += " AND NOT EXISTS " + unseen(what) + ")";
+    return out + " INTO @d;";
+}
+
+// The head first: whoever changes a name locks it before anything else of the name.
 std::string conditions_of(compare::step const& what) {
     auto const name = of_name(what.key);
     bool const absent = what.expected == compare::stamp{};
@@ -35,34 +60,17 @@ std::string conditions_of(compare::step const& what) {
         out += "INSERT INTO %head (name,kind,stamp,erased) SELECT " + literal(what.key.name) +
                (what.key.condition ? ",1" : ",0") +
                ",0,^ FROM DUAL WHERE @g ON DUPLICATE KEY UPDATE stamp=%head.stamp;";
-    // Most steps want nobody in the line at all: then the head's statement tells everything.
-    bool const empty = what.nobody_behind && *what.nobody_behind == 0;
-    bool const more = !what.present.empty() || (what.nobody_behind && !empty);
+    // Most steps want nobody in the line at all: then the head's statement tells everything. It may have looked at the
+    // line before it got its lock, which the look after the end makes good.
+    bool const more = !what.present.empty() || !what.seen_places.empty();
     out += std::string{"$SELECT GREATEST(stamp+1,#)"} + (more ? " INTO @s" : ",1 INTO @s,@d") +
            " FROM %head WHERE " + name + " AND " +
            (absent ? "body IS NULL" : "body IS NOT NULL AND stamp=" + number(what.expected)) +
            " AND @g";
     if (what.not_after) out += " AND ~<=" + number(what.not_after->time_since_epoch().count());
-    if (empty) out += " AND NOT EXISTS (SELECT 1 FROM %line WHERE " + name + ")";
+    if (what.nobody_behind && !more) out += " AND NOT EXISTS " + unseen(what) + ")";
     out += " FOR UPDATE;";
-    if (!more) return out;
-    std::string all{"@s IS NOT NULL"};
-    if (!what.present.empty()) {
-        std::string items;
-        for (auto const& each : what.present)
-            items += (items.empty() ? "" : " OR ") + ("place=" + number(each.place)) +
-                     " AND claim=" + literal(each.id);
-        out += "SELECT COUNT(*) INTO @p FROM %line WHERE @s IS NOT NULL AND " + name + " AND (" +
-               items + ") FOR UPDATE;";
-        all += " AND @p=" + std::to_string(what.present.size());
-    }
-    if (what.nobody_behind && !empty) {
-        out +=
-            "SELECT GROUP_CONCAT(place),COALESCE(MAX(place),0) INTO @seen,@last FROM %line WHERE " +
-            name + ";";
-        all += " AND @last<=" + number(*what.nobody_behind);
-    }
-    return out + "SET @d=(" + all + ");";
+    return more ? out + line_conditions_of(what) : out;
 }
 
 std::string changes_of(compare::step const& what) {
@@ -82,8 +90,8 @@ std::string changes_of(compare::step const& what) {
                ",erased=NULL WHERE " + name + " AND @d;";
     }
     if (!what.leave.empty())
-        out += "DELETE FROM %line WHERE @d AND " + name + " AND claim IN (" +
-               list_of(what.leave, [](auto const& each) { return literal(each.id); }) + ");";
+        out += "DELETE FROM %line WHERE @d AND " + name + " AND place IN (" +
+               list_of(what.leave, [](auto const& each) { return number(each.place); }) + ");";
     if (!what.append.empty()) out += append(what, what.append, "@d");
     std::string letters;
     for (auto const& each : what.letters)
@@ -98,18 +106,15 @@ std::string changes_of(compare::step const& what) {
 std::string packets::first_branch(compare::step const& what) {
     std::string behind{"NULL"};
     if (what.nobody_behind) {
-        // One is enough where nobody was there.
-        behind = std::string{"(SELECT "} +
-                 (*what.nobody_behind == 0 ? "place" : "GROUP_CONCAT(place)") +
-                 " FROM %line WHERE " + of_name(what.key);
+        behind = "EXISTS " + unseen(what);
         // Those who join by the step itself are not behind.
         if (!what.append.empty())
             behind += " AND claim NOT IN (" +
                       list_of(what.append, [](auto const& each) { return literal(each.id); }) + ")";
-        behind += *what.nobody_behind == 0 ? " LIMIT 1)" : ")";
+        behind += ")";
     }
-    return guard_of(what, ",NULL,NULL,0 INTO @g,@s,@seen,@d", "") + conditions_of(what) +
-           changes_of(what) + "COMMIT;SELECT ^,@g,IF(@d,@s,NULL),@seen," + behind;
+    return guard_of(what, ",NULL,0 INTO @g,@s,@d", "") + conditions_of(what) + changes_of(what) +
+           "COMMIT;SELECT ^,@g,IF(@d,@s,NULL)," + behind;
 }
 
 std::string packets::second_branch(compare::step const& what, bool along) {

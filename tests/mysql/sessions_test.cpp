@@ -1,0 +1,60 @@
+// Sessions of a driver while its statements are held up by locks.
+#include "mysql/driver_fixture.hpp"
+
+namespace holdfast::mysql_tests {
+namespace {
+
+// Two signs of life are under way on two connections; the one that began later is carried out first.
+TEST(mysql_sessions, a_late_sign_of_life_does_not_set_the_end_back) {
+    party one;
+    mysql::schema const tables{"holdfast_"};
+    auto const mine = words_of(one.session);
+    sql_connection later;
+    later.run(
+        "SET time_zone = '+00:00'; START TRANSACTION; SELECT 1 FROM holdfast_session WHERE "
+        "id = " +
+        mine + " FOR UPDATE");
+    auto const earlier = one.self.next_ticket();
+    one.self.driver().keep(earlier, {one.session});
+    ASSERT_TRUE(one.self.drive_until(somebody_waits_for_a_lock));
+    later.run("DO SLEEP(0.1)");
+    later.run(tables.filled(mysql::packets::keep({one.session}), false));
+    auto const expiry = "SELECT expires FROM holdfast_session WHERE id = " + mine;
+    auto const end = mysql::number_in(later.run(expiry).first()[0]);
+    later.run("COMMIT");
+    auto const kept = expect<std::vector<compare::kept>>(one.self.outcome_of(earlier));
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_EQ(kept[0].found, compare::kept::state::alive);
+    EXPECT_GE(mysql::number_in(later.run(expiry).first()[0]), end);
+}
+
+// An error in the middle leaves a transaction open until its client says the next word, which may be never.
+TEST(mysql_sessions, a_client_that_falls_silent_after_an_error_keeps_nothing_locked) {
+    party one;
+    auto const held = one.commit(one.writing("locked", "held")).written;
+    sql_connection operators;
+    operators.run(
+        "START TRANSACTION; SELECT 1 FROM holdfast_head WHERE name = 'locked' FOR UPDATE");
+    auto what = one.writing("locked", "again");
+    what.expected = held;
+    auto const sent = one.self.next_ticket();
+    one.self.driver().commit(sent, what);
+    ASSERT_TRUE(one.self.drive_until(somebody_waits_for_a_lock));
+    // From here on it is not driven any more. Its lock is not got in time.
+    ASSERT_TRUE(eventually([] { return !somebody_waits_for_a_lock(); }));
+    operators.run("COMMIT");
+    auto const end_session = [&] {
+        try {
+            server().ask(
+                "SET innodb_lock_wait_timeout = 0; DELETE FROM holdfast_session WHERE id = " +
+                words_of(one.session));
+        } catch (std::runtime_error const&) {
+            return false;
+        }
+        return true;
+    };
+    EXPECT_TRUE(eventually(end_session)) << "others cannot end its session";
+}
+
+}  // namespace
+}  // namespace holdfast::mysql_tests
