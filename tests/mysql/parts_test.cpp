@@ -33,15 +33,15 @@ TEST(mysql_settings, parts_of_a_url) {
     EXPECT_EQ(found.prefix, "hf_");
     EXPECT_EQ(found.connections, 2U);
     EXPECT_EQ(found.timeout, std::chrono::seconds{1});
-    EXPECT_EQ(found.certificate, "/c");
+    EXPECT_EQ(found.tls.certificate, "/c");
     EXPECT_EQ(found.server, "mysql://[::1]:3307");
     EXPECT_EQ(parsed("mysql:///x?socket=/run/s").socket, "/run/s");
 }
 
 TEST(mysql_settings, an_authority_is_asked) {
-    EXPECT_EQ(parsed("mysql://h/x").tls, tls_mode::prefer);
-    EXPECT_EQ(parsed("mysql://h/x?ca=/a").tls, tls_mode::verify_full);
-    EXPECT_EQ(parsed("mysql://h/x?ca=/a&sslmode=require").tls, tls_mode::require);
+    EXPECT_EQ(parsed("mysql://h/x").tls.mode, "");
+    EXPECT_EQ(parsed("mysql://h/x?ca=/a").tls.mode, "verify-full");
+    EXPECT_EQ(parsed("mysql://h/x?ca=/a&sslmode=require").tls.mode, "require");
 }
 
 TEST(mysql_settings, what_is_refused) {

@@ -6,6 +6,7 @@
 
 #include "stores/mysql/connection.hpp"
 #include "stores/mysql/fault.hpp"
+#include "stores/sql/fault.hpp"
 
 namespace holdfast::stores::mysql {
 
