@@ -11,8 +11,8 @@ namespace {
 
 using kind = operation::kind;
 
-bool contains(std::vector<compare::line_item> const& all, seam::claim_id id) {
-    return std::ranges::find(all, id, &compare::line_item::id) != all.end();
+bool contains(std::vector<compare::line_item> const& all, compare::line_item const& item) {
+    return std::ranges::find(all, item.place, &compare::line_item::place) != all.end();
 }
 
 std::string data_of(compare::head_write const& head) {
@@ -59,7 +59,7 @@ void step_attempt::add_conditions(paths const& at, int version, std::string life
         add({.what = kind::remove, .path = counted});
     }
     for (auto const& each : what.present)
-        if (!contains(what.leave, each.id))
+        if (!contains(what.leave, each))
             add({.what = kind::check, .path = below(paths::claim_at_its_place(each))});
     for (auto const& each : what.leave)
         add({.what = kind::remove, .path = below(paths::claim_at_its_place(each))});

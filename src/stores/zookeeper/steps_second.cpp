@@ -30,9 +30,11 @@ void steps::do_second(attempt const& state, bool make_node) {
 
 void steps::join(attempt const& state, bool make_node, std::vector<std::string> const& nodes) {
     using kind = operation::kind;
-    std::set<seam::claim_id> standing;
+    // By a session that has died it stands there for a dead one.
+    std::set<std::pair<seam::claim_id, compare::session_id>> standing;
     for (auto const& node : nodes)
-        if (auto const child = paths::parse_claim(node)) standing.insert(child->id);
+        if (auto const child = paths::parse_claim(node))
+            standing.emplace(child->id, child->session);
     auto const* const own = sessions_.find(state->what.self);
     if (own == nullptr || own->current != state->what.of) return tell_fenced(state);
     std::vector<operation> all{
@@ -43,7 +45,7 @@ void steps::join(attempt const& state, bool make_node, std::vector<std::string> 
         all.push_back({.what = kind::create, .path = state->below(life)});
     }
     for (auto const& each : state->what.append_otherwise) {
-        if (standing.contains(each.id)) continue;
+        if (standing.contains({each.id, each.session})) continue;
         appended_.insert(each.id);
         all.push_back({.what = kind::create,
                        .path = state->below(paths::claim(each)),
