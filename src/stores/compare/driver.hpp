@@ -18,8 +18,9 @@ enum class ticket : std::uint64_t {};
 
 struct opened {
     generation current{};
-    std::chrono::milliseconds lease{};  ///< as the store gave it, never shorter than asked for
-    seam::store_time began{};           ///< no later than when the store began to count
+    std::chrono::milliseconds
+        lease{};  ///< as the store gave it; shorter than asked for only where it gives nobody more
+    seam::store_time began{};  ///< no later than when the store began to count
 };
 
 /// One session that showed, or tried to show, a sign of life.
