@@ -29,6 +29,9 @@ int new_socket() {
     return out;
 }
 
+constexpr int turn = 10;         ///< milliseconds
+constexpr int most_tries = 300;  ///< one in a turn
+
 }  // namespace
 
 zookeeper_links::zookeeper_links(std::vector<std::uint16_t> targets)
@@ -81,16 +84,21 @@ void zookeeper_links::heal() {
 
 void zookeeper_links::accept(door const& at) {
     int const client = ::accept4(at.socket, nullptr, nullptr, SOCK_CLOEXEC);
-    if (client < 0) return;
+    if (client >= 0) connections_.push_back({.client = client, .link = {at.from, at.to}});
+}
+
+// A leader may not listen yet. Its follower would try again where it is refused, but goes back to an election where
+// it is let in and left, and then the leader waits for it until its own time is over.
+bool zookeeper_links::reach(connection& which) {
+    if (which.server >= 0) return true;
     int const server = new_socket();
-    auto const there = local(targets_[at.to]);
+    auto const there = local(targets_[which.link.second]);
     auto const* const raw = static_cast<sockaddr const*>(static_cast<void const*>(&there));
-    if (::connect(server, raw, sizeof there) != 0) {
-        ::close(client);
+    if (::connect(server, raw, sizeof there) == 0)
+        which.server = server;
+    else
         ::close(server);
-        return;
-    }
-    connections_.push_back({.client = client, .server = server, .link = {at.from, at.to}});
+    return which.server >= 0 || ++which.tries < most_tries;
 }
 
 bool zookeeper_links::pass(int from, int to) {
@@ -105,7 +113,6 @@ bool zookeeper_links::pass(int from, int to) {
 }
 
 void zookeeper_links::serve() {
-    constexpr int turn = 10;  ///< milliseconds
     for (;;) {
         std::set<std::pair<std::size_t, std::size_t>> cut;
         {
@@ -119,13 +126,13 @@ void zookeeper_links::serve() {
         for (auto each = connections_.begin(); each != connections_.end();) {
             bool const silent = cut.contains(each->link);
             each->silenced = each->silenced || silent;
-            if (each->silenced && !silent) {
+            if ((each->silenced && !silent) || !(silent || reach(*each))) {
                 ::close(each->client);
                 ::close(each->server);
                 each = connections_.erase(each);
                 continue;
             }
-            wanted.push_back({silent ? -1 : each->client, POLLIN, 0});
+            wanted.push_back({silent || each->server < 0 ? -1 : each->client, POLLIN, 0});
             wanted.push_back({silent ? -1 : each->server, POLLIN, 0});
             ++each;
         }

@@ -38,13 +38,16 @@ private:
     };
     struct connection {
         int client{-1};
-        int server{-1};
+        int server{-1};  ///< none yet, when nobody listens there
+        int tries{0};
         std::pair<std::size_t, std::size_t> link{};
         bool silenced{false};
     };
 
     void serve();
     void accept(door const& at);
+    /// Whether there is still hope.
+    [[nodiscard]] bool reach(connection& which);
     [[nodiscard]] static bool pass(int from, int to);
 
     std::vector<std::uint16_t> targets_;

@@ -40,6 +40,7 @@ public:
         return members_[member].client;
     }
 
+    [[nodiscard]] bool leads(std::size_t member) const;
     /// The member that leads; also the only one.
     [[nodiscard]] std::size_t leader() const;
     /// Stops a member with SIGSTOP and waits until it stands still.

@@ -13,6 +13,14 @@ struct leader_fault {
     std::function<void(support::zookeeper_server&, std::size_t)> end;
 };
 
+// Members elect by connections of another kind, which are not cut: as soon as it has noticed that it leads nobody, it must not
+// be elected again.
+void cut_off(support::zookeeper_server& server, std::size_t leader) {
+    server.cut_off(leader);
+    EXPECT_TRUE(eventually([&] { return !server.leads(leader); }));
+    server.stop(leader);
+}
+
 class ensemble_test : public testing::TestWithParam<leader_fault> {
 protected:
     support::zookeeper_server server_{{.members = 3, .cuttable = true, .sync_limit = 10}};
@@ -37,8 +45,11 @@ INSTANTIATE_TEST_SUITE_P(
                                  [](auto& server, auto which) { server.start(which); }},
                     leader_fault{"stopped", [](auto& server, auto which) { server.stop(which); },
                                  [](auto& server, auto which) { server.resume(which); }},
-                    leader_fault{"cut_off", [](auto& server, auto which) { server.cut_off(which); },
-                                 [](auto& server, auto /*which*/) { server.heal(); }}),
+                    leader_fault{"cut_off", cut_off,
+                                 [](auto& server, auto which) {
+                                     server.heal();
+                                     server.resume(which);
+                                 }}),
     [](auto const& which) { return which.param.name; });
 
 TEST(majority_test, without_one_holds_are_lost_in_time_and_with_one_again_names_are_free) {
