@@ -163,7 +163,7 @@ TEST(restart_test, rows_that_somebody_else_has_locked_for_a_while) {
     std::jthread const locks{[&] {
         server.ask(
             "START TRANSACTION; SELECT COUNT(*) FROM holdfast_head FOR UPDATE; CREATE TEMPORARY "
-            "TABLE t (x INT); SELECT SLEEP(3); COMMIT");
+            "TABLE t (x INT); SELECT SLEEP(8); COMMIT");
     }};
     ASSERT_TRUE(eventually([&] {
         return server.ask(
@@ -171,7 +171,7 @@ TEST(restart_test, rows_that_somebody_else_has_locked_for_a_while) {
                    "'SELECT SLEEP%'") == "1\n";
     }));
     support::stopwatch const since;
-    EXPECT_TRUE(mutex(*one, "q").try_acquire_for(20s));
+    EXPECT_TRUE(mutex(*one, "q").try_acquire_for(60s));
     EXPECT_GT(since.elapsed(), 1s) << "nothing was locked";
 }
 
