@@ -18,7 +18,7 @@ TEST(mysql_sessions, a_late_sign_of_life_does_not_set_the_end_back) {
     one.self.driver().keep(earlier, {one.session});
     ASSERT_TRUE(one.self.drive_until(somebody_waits_for_a_lock));
     later.run("DO SLEEP(0.1)");
-    later.run(tables.filled(mysql::packets::keep({one.session}), false));
+    later.run(tables.filled(mysql::packets::keep({one.session}, {}), false));
     auto const expiry = "SELECT expires FROM holdfast_session WHERE id = " + mine;
     auto const end = mysql::number_in(later.run(expiry).first()[0]);
     later.run("COMMIT");

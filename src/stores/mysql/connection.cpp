@@ -233,11 +233,23 @@ void connection::complete() {
     auto done = std::move(*std::exchange(under_way_, std::nullopt)).done;
     auto found = std::move(found_);
     found.clock = clock_;
+    found.connected = connected_since_;
     if (found.error != 0 && at_ == phase::ready)
         put({"ROLLBACK", [](answer const&) {}});
     else
         await(MYSQL_WAIT_READ);  // to see when the server ends it
-    done(std::move(found));
+    try {
+        done(found);
+    } catch (odd_answer const&) {
+        base::error const why{errc::unsupported,
+                              "the server " + to_.server +
+                                  " has answered in another way than MySQL and MariaDB do, or its "
+                                  "tables were changed; look at what is between"};
+        answer none;
+        none.lost = why;
+        done(std::move(none));
+        return fail(why);
+    }
     if (has_room()) owner_.on_ready(*this);
 }
 

@@ -118,6 +118,7 @@ private:
     int tries_to_make_{0};
     std::int64_t server_time_{0};
     seam::clock_id clock_{};
+    base::instant connected_since_{};
 };
 
 }  // namespace holdfast::stores::mysql

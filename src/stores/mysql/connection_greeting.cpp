@@ -16,6 +16,7 @@ void connection::refuse(std::string words, errc why) {
 
 void connection::greet() {
     at_ = phase::greeting;
+    connected_since_ = now_;
     // libmariadb leaves it blocking, and OpenSSL would wait for what it reads.
     auto const socket = ::mysql_get_socket(connected_);
     ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
@@ -43,7 +44,7 @@ void connection::on_greeting(answer const& found) {
     server_time_ = static_cast<std::int64_t>(number_in(about[1]));
     clock_ = seam::clock_id{number_in(about[2])};
     galera_ = false;
-    for (auto const& each : found.results.at(1)) {
+    for (auto const& each : found.rows(1)) {
         bool const on = each[1] == "ON" || each[1] == "1";
         if (!on) continue;
         if (each[0] != "wsrep_on") return fail(sql::explain(sql::troubles::read_only, "", to_));
@@ -64,7 +65,7 @@ void connection::on_tables(answer const& found) {
         if (missing && tries_to_make_++ < most_tries) return make_tables(0);
         return fail(explain(found.error, found.words, to_));
     }
-    auto const& versions = found.results.front();
+    auto const& versions = found.rows(0);
     auto const known = versions.empty() ? 0 : number_in(versions.front()[0]);
     if (known != schema::version)
         return fail(sql::other_version(static_cast<std::int64_t>(known), schema::version, to_));
