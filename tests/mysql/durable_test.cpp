@@ -63,6 +63,39 @@ TEST(mysql_durable, letters_come_with_a_sign_of_life_at_once) {
     EXPECT_EQ(other.self.letters.size(), 1U);
 }
 
+// A crash may set the numbers of letters back.
+TEST(mysql_durable, a_letter_with_the_number_of_an_earlier_one_is_another) {
+    party one;
+    auto const insert = [&](std::string const& stamp, std::string const& body) {
+        server().ask("INSERT INTO holdfast_mail (id, session, stamp, body) VALUES (1000000, " +
+                     words_of(one.session) + ", " + stamp + ", '" + body + "')");
+    };
+    auto const arrived = [&](std::size_t count) {
+        return one.self.drive_until([&] {
+            return one.self.letters.size() == count &&
+                   server().ask("SELECT COUNT(*) FROM holdfast_mail WHERE id = 1000000") == "0\n";
+        });
+    };
+    insert("5", "first");
+    ASSERT_TRUE(arrived(1));
+    insert("6", "second");
+    ASSERT_TRUE(arrived(2));
+    EXPECT_EQ(one.self.letters.back().body, "second");
+}
+
+// A row that somebody has changed by hand.
+TEST(mysql_durable, an_answer_of_another_shape_is_an_error) {
+    party one{"odd_"};
+    server().ask(
+        "ALTER TABLE odd_line MODIFY claim VARBINARY(16) NOT NULL; INSERT INTO odd_line "
+        "(name, kind, claim, session, body) VALUES ('odd', 0, 'abc', 7, '')");
+    auto const found = one.self.fetch({.names = {{.key = {"odd", false}}}});
+    auto const why = expect<compare::unknown>(found).error;
+    EXPECT_NE(why.text.find("another way"), std::string::npos) << why.text;
+    // Others are not held up.
+    EXPECT_EQ(one.look("sound").line.size(), 0U);
+}
+
 // The row of the client's own session is what is written.
 class look_test : public testing::Test {
 protected:
@@ -110,9 +143,9 @@ TEST_F(look_test, a_grant_that_a_step_finds_when_it_misses) {
         auto again = granting(one, "missed", other);
         again.expected = one.look("missed").written;
         (void)one.commit(again);
-        auto const head = rival_.run(
-            "START TRANSACTION; SELECT 1 FROM holdfast_session WHERE id = " +
-            words_of(other.session) + " LOCK IN SHARE MODE");
+        auto const head =
+            rival_.run("START TRANSACTION; SELECT 1 FROM holdfast_session WHERE id = " +
+                       words_of(other.session) + " LOCK IN SHARE MODE");
         auto const sent = other.self.next_ticket();
         other.self.driver().commit(sent, what);
         expect_delayed(other, sent);

@@ -119,6 +119,7 @@ void connection::set_options() {
 
 void connection::send(exchange what, base::instant now) {
     now_ = now;
+    fresh_ = false;
     put(std::move(what));
 }
 

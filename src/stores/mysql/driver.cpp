@@ -33,7 +33,8 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                                   "the server " + settings_.server +
                                       " is a node of a Galera cluster: locks exclude each other "
                                       "only while all clients use the same node");
-                     if (!on_up()) return;
+                     bool const back = on_up();
+                     if (!(which.is_fresh() && is_another_life(which)) && !back) return;
                      mailbox_.forget_letters();
                      out_.gap();
                  }}},
@@ -46,6 +47,12 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                 .is_up = [this] { return pool_.is_up(); },
                 .timeout = settings_.timeout,
                 .durable = durable_}} {}
+
+// A server may have crashed, or lost its tables, while a connection that nobody uses still seems to be there.
+bool driver::is_another_life(connection const& found) {
+    auto const before = std::exchange(life_, found.life());
+    return before && (before->is_before(found.life()) || found.has_made_tables());
+}
 
 // --- driving -----------------------------------------------------------------------------------
 
@@ -99,8 +106,8 @@ void driver::prove(sql::call which, std::vector<grant> const& seen, std::functio
             // A server that has crashed in between may have lost what was seen.
             if (found.connected >= seen_at)
                 return fail_call(which,
-                                 {errc::store_unavailable, "the server " + settings_.server +
-                                                               " was reached anew meanwhile"},
+                                 {errc::store_unavailable,
+                                  "the server " + settings_.server + " was reached anew meanwhile"},
                                  false);
             if (written)
                 for (auto const& [id, stamp] : seen)

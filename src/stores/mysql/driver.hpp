@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ private:
     void send(std::string text, std::function<void(answer)> done) {
         pool_.send({std::move(text), std::move(done)}, now_);
     }
+    [[nodiscard]] bool is_another_life(connection const& found);
     void fail(sql::call const& which, answer const& found);
     /// A grant that was seen, and of which it is not known that it is on the disk.
     using grant = std::pair<compare::session_id, compare::stamp>;
@@ -72,7 +74,8 @@ private:
     sql::pool<connection> pool_;
     durable_grants durable_;
     mailbox mailbox_;
-    bool said_galera_{false};  ///< in the log
+    std::optional<server_life> life_;  ///< of the server, by the last connection that was made
+    bool said_galera_{false};          ///< in the log
 };
 
 }  // namespace holdfast::stores::mysql

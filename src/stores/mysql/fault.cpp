@@ -53,6 +53,7 @@ constexpr std::array rules{
     rule{1114, 1114, {errc::store_unavailable, "has no room left for a table"}},
     rule{1026, 1026, {errc::store_unavailable, "cannot write its files"}},
     rule{1205, 1205, {errc::store_unavailable, "has not got a lock in time"}},
+    rule{1020, 1020, sql::troubles::rolled_back},
     rule{1467, 1467, {errc::store_unavailable, "has not got a number for a row"}},
     rule{1213, 1213, sql::troubles::rolled_back},
     rule{1317, 1317, {errc::store_unavailable, "has ended a request at somebody's wish"}},

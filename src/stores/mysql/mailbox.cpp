@@ -100,8 +100,8 @@ void mailbox::take_letters(std::vector<row> const& found, bool durable) {
     if (note(found)) hasten();
     if (!durable) return;
     for (auto const& each : found)
-        if (auto const known = letters_.find(
-                {compare::stamp{number_in(each[2])}, number_in(each[0])});
+        if (auto const known =
+                letters_.find({compare::stamp{number_in(each[2])}, number_in(each[0])});
             known != letters_.end())
             deliver(*known);
 }

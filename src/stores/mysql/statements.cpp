@@ -189,13 +189,15 @@ std::string sweep_turn() {
 std::string find_leftovers() {
     auto const limit = " LIMIT " + std::to_string(swept_at_once) + ";";
     return "SELECT id FROM %session WHERE expires<=^" + limit +
-           "SELECT l.place,l.session FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE s.id IS NULL" +
+           "SELECT l.place,l.session FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE "
+           "s.id IS NULL" +
            limit +
            "SELECT h.name,h.kind,h.stamp,h.body IS NULL FROM %head h LEFT JOIN %session s ON "
            "s.id=h.bound WHERE (h.body IS NULL AND h.erased<^-600000000) OR (h.bound IS NOT NULL "
            "AND s.id IS NULL)" +
            limit +
-           "SELECT m.id,m.session FROM %mail m LEFT JOIN %session s ON s.id=m.session WHERE s.id IS NULL "
+           "SELECT m.id,m.session FROM %mail m LEFT JOIN %session s ON s.id=m.session WHERE s.id "
+           "IS NULL "
            "LIMIT " +
            std::to_string(swept_at_once);
 }
@@ -211,11 +213,11 @@ std::string sweep(answer const& found) {
                    " AND session=" + std::to_string(number_in(each[1]));
         return all;
     };
-    std::string out{"|DELETE FROM %session WHERE id IN (" +
-                    list_of(found.rows(0),
-                            [](row const& each) { return std::to_string(number_in(each[0])); }) +
-                    ") AND expires<=^;DELETE FROM %line WHERE 0" + pairs("place", 1) +
-                    ";DELETE FROM %mail WHERE 0" + pairs("id", 3)};
+    std::string out{
+        "|DELETE FROM %session WHERE id IN (" +
+        list_of(found.rows(0), [](row const& each) { return std::to_string(number_in(each[0])); }) +
+        ") AND expires<=^;DELETE FROM %line WHERE 0" + pairs("place", 1) +
+        ";DELETE FROM %mail WHERE 0" + pairs("id", 3)};
     std::string erased, bound;
     for (auto const& each : found.rows(2))
         (each[3] == "1" ? erased : bound) += " OR " + of_name({text_in(each[0]), each[1] == "1"}) +

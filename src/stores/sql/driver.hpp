@@ -20,7 +20,8 @@ struct viewed {
     std::vector<compare::session_id>
         expired{};  ///< their time is over, but nobody has ended them yet
     std::vector<compare::session_id> untold{};  ///< the head names them beyond what one look tells
-    std::vector<compare::session_id> named{};   ///< all whom the head names, where the dialect wants to know
+    std::vector<compare::session_id>
+        named{};  ///< all whom the head names, where the dialect wants to know
 };
 
 /// What the exchange of a step has told.
