@@ -1,6 +1,7 @@
 // What was read is believed only when a crash of the server cannot take it back: InnoDB shows a commit before it is on the
 // disk, and a later write that was acknowledged is behind it in the log.
 #include "mysql/driver_fixture.hpp"
+#include "support/proxy.hpp"
 
 namespace holdfast::mysql_tests {
 namespace {
@@ -94,6 +95,26 @@ TEST(mysql_durable, an_answer_of_another_shape_is_an_error) {
     EXPECT_NE(why.text.find("another way"), std::string::npos) << why.text;
     // Others are not held up.
     EXPECT_EQ(one.look("sound").line.size(), 0U);
+}
+
+// The network has forgotten the only connection, and nobody says so. The next one leads to another server, as it would to
+// the same one after a crash.
+TEST(mysql_durable, another_server_is_a_gap_though_an_old_connection_seems_to_last) {
+    support::mysql_server first;
+    for (int i = 0; i < 30; ++i)
+        first.ask("DO 1");  // it counts its connections
+    support::mysql_server second;
+    party const has_made_the_tables{"holdfast_", false, 60s, second.url()};
+    redis_faults::proxy network{first.port(), 1};
+    party one{"holdfast_", false, 60s,
+              "mysql://root@127.0.0.1:" + std::to_string(network.port()) + "/holdfast?timeout=20s"};
+    network.swallow();
+    network.lead_new_ones_to(second.port());
+    one.self.drive_for(1s);  // asking for letters keeps the first connection busy
+    EXPECT_EQ(one.self.gaps, 0);
+    (void)expect<std::vector<compare::kept>>(one.self.keep({one.session}));
+    EXPECT_EQ(one.self.gaps, 1);
+    EXPECT_EQ(one.self.doubts, 0);
 }
 
 // The row of the client's own session is what is written.

@@ -32,6 +32,21 @@ TEST(mysql_sessions, a_late_sign_of_life_does_not_set_the_end_back) {
     EXPECT_GE(mysql::number_in(later.run(expiry).first()[0]), end);
 }
 
+// Whoever answers that a session is dead has ended it for good: a sign of life that is late may still come.
+TEST(mysql_sessions, a_session_that_is_told_to_be_dead_is_gone) {
+    for (bool const raised : {false, true}) {
+        party one;
+        auto const mine = " WHERE id = " + words_of(one.session);
+        server().ask("UPDATE holdfast_session SET expires = 1" + mine);
+        if (raised)
+            (void)expect<compare::fenced>(one.self.raise(one.session));
+        else
+            EXPECT_EQ(expect<std::vector<compare::kept>>(one.self.keep({one.session})).at(0).found,
+                      compare::kept::state::dead);
+        EXPECT_EQ(server().ask("SELECT COUNT(*) FROM holdfast_session" + mine), "0\n");
+    }
+}
+
 // The time is looked at when the step has its lock.
 TEST(mysql_sessions, a_step_that_waits_for_a_lock_too_long_is_too_late) {
     party one;

@@ -64,13 +64,14 @@ std::string schema::look(std::int64_t server_time, bool rows) {
            ";SELECT 1 FROM %session,%head,%line,%mail LIMIT 0";
 }
 
-std::vector<std::string> schema::creation(bool rows) {
+std::vector<std::string> schema::creation(bool rows, bool galera) {
     constexpr auto end = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=binary";
     return {
         rows ? std::string{"CREATE TABLE IF NOT EXISTS %stamp (id BIGINT AUTO_INCREMENT PRIMARY "
                            "KEY"} +
                    end
-             : "CREATE SEQUENCE IF NOT EXISTS %stamp",
+             : std::string{"CREATE SEQUENCE IF NOT EXISTS %stamp"} +
+                   (galera ? " INCREMENT BY 0" : ""),
         std::string{"CREATE TABLE IF NOT EXISTS %session (id BIGINT PRIMARY KEY, generation BIGINT "
                     "NOT NULL, lease BIGINT NOT NULL, expires BIGINT NOT NULL, body LONGBLOB NOT "
                     "NULL"} +

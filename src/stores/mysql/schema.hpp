@@ -37,8 +37,9 @@ public:
     [[nodiscard]] static std::string greeting(std::int64_t lock_seconds);
     /// -> version. Moves the numbers of tables that are ours up to the time: after a restore they are behind.
     [[nodiscard]] static std::string look(std::int64_t server_time, bool rows);
-    /// Makes the tables; those that are there already stay.
-    [[nodiscard]] static std::vector<std::string> creation(bool rows);
+    /// Makes the tables; those that are there already stay. `galera`: on a node of such a cluster, which takes a sequence only
+    /// when its step is left to the node.
+    [[nodiscard]] static std::vector<std::string> creation(bool rows, bool galera = false);
     /// All that makes the tables, for people.
     [[nodiscard]] std::string words() const;
 

@@ -81,15 +81,16 @@ std::string open(compare::session_id id, std::chrono::milliseconds lease, std::s
 std::string keep(std::vector<compare::session_id> const& ids,
                  std::vector<compare::session_id> const& to) {
     auto const those = " WHERE id IN (" + ids_of(ids) + ") AND expires>";
-    return "SET @t=^;" + letters(to) +
-           ";UPDATE %session SET expires=GREATEST(expires+1,@t+lease*1000)" + those +
-           "@t;SELECT @t;SELECT id FROM %session" + those + "=@t+lease*1000";
+    return "SET @t=^;" + letters(to) + ";DELETE FROM %session WHERE id IN (" + ids_of(ids) +
+           ") AND expires<=@t" + ";UPDATE %session SET expires=GREATEST(expires+1,@t+lease*1000)" +
+           those + "@t;SELECT @t;SELECT id FROM %session" + those + "=@t+lease*1000";
 }
 
 // Its lock waits for steps that have looked at the generation and are not over.
 std::string raise(compare::session_id id) {
-    return "SET @r=NULL;$UPDATE %session SET generation=(@r:=GREATEST(generation+1,#)) WHERE id=" +
-           number(id) + " AND expires>^;SELECT ^,@r";
+    return "SET @r=NULL;" + reap({id}) +
+           ";$UPDATE %session SET generation=(@r:=GREATEST(generation+1,#)) WHERE id=" +
+           number(id) + ";SELECT ^,@r";
 }
 
 std::string close(compare::session_id id) {
