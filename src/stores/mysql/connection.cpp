@@ -242,10 +242,7 @@ void connection::complete() {
     try {
         done(found);
     } catch (odd_answer const&) {
-        base::error const why{errc::unsupported,
-                              "the server " + to_.server +
-                                  " has answered in another way than MySQL and MariaDB do, or its "
-                                  "tables were changed; look at what is between"};
+        auto const why = explain_odd_answer(to_);
         answer none;
         none.lost = why;
         done(std::move(none));

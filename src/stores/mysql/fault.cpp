@@ -87,4 +87,12 @@ base::error explain(unsigned number, std::string_view words, settings const& of)
     return sql::explain(sql::troubles::refused, told, of);
 }
 
+base::error explain_odd_answer(settings const& of) {
+    return sql::explain({errc::unsupported,
+                         "has answered in another way than MySQL and MariaDB do, or somebody has "
+                         "changed the tables of holdfast; look at what stands between, and at what "
+                         "'holdfast schema' prints"},
+                        "", of);
+}
+
 }  // namespace holdfast::stores::mysql

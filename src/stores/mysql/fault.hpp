@@ -21,5 +21,7 @@ inline constexpr unsigned no_such_sequence = 4091;
 
 /// What a server, or the client's library, says with this number. Its own words are kept, without the password.
 [[nodiscard]] base::error explain(unsigned number, std::string_view words, settings const& of);
+/// It has answered with something else than was asked for.
+[[nodiscard]] base::error explain_odd_answer(settings const& of);
 
 }  // namespace holdfast::stores::mysql
