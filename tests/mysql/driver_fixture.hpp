@@ -30,18 +30,18 @@ inline std::string words_of(compare::session_id id) {
     return std::to_string(static_cast<std::uint64_t>(id));
 }
 
-/// Started when the first test needs it, and kept until the process ends.
+/// Started when the first test needs it, and kept until the process ends. As odd as an operator may have made it.
 inline support::mysql_server& server() {
-    static support::mysql_server one;
+    static support::mysql_server one{{.arguments = {"--sysdate-is-now"}}};
     return one;
 }
 
 /// A client with a session of its own.
 struct party {
     explicit party(std::string const& prefix = "holdfast_", bool numbers_from_rows = false,
-                   std::chrono::milliseconds lease = 60s)
+                   std::chrono::milliseconds lease = 60s, std::string const& url = server().url())
         : self{[&](compare::driver_events& events) {
-              auto wanted = mysql::settings::parse(base::url::parse(server().url()));
+              auto wanted = mysql::settings::parse(base::url::parse(url));
               wanted.prefix = prefix;
               wanted.numbers_from_rows = numbers_from_rows;
               return std::make_unique<mysql::driver>(std::move(wanted), events,

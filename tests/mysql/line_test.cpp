@@ -81,5 +81,29 @@ TEST(mysql_line, who_appears_before_those_who_were_seen_is_told_after_the_end) {
     EXPECT_EQ(done.behind->line.front().id, claim_of(early).id);
 }
 
+// Who holds is over and nobody has ended it yet, which is a second exchange. That one fails for certain.
+TEST(mysql_line, what_fails_after_somebody_has_joined_is_unknown) {
+    party one;
+    auto const dead = words_of(new_session());
+    sql_connection operators;
+    operators.run(
+        "INSERT INTO holdfast_session VALUES (" + dead +
+        ", 1, 1000, 1, ''); INSERT INTO holdfast_head (name, kind, stamp, body, sessions) "
+        "VALUES ('over', 0, 1000, 'held', UNHEX(LPAD(HEX(" +
+        dead + "), 16, '0')))");
+    operators.run("START TRANSACTION; SELECT 1 FROM holdfast_session WHERE id = " + dead +
+                  " FOR UPDATE");
+    auto const sent = one.self.next_ticket();
+    one.self.driver().commit(sent, joining(one, "over"));
+    ASSERT_TRUE(one.self.drive_until(somebody_waits_for_a_lock));
+    auto const waiting = server().ask(
+        "SELECT id FROM information_schema.processlist WHERE info LIKE 'DELETE FROM "
+        "holdfast_session%'");
+    server().ask("KILL QUERY " + waiting);
+    (void)expect<compare::unknown>(one.self.outcome_of(sent));
+    operators.run("COMMIT");
+    EXPECT_EQ(one.look("over").line.size(), 1U);
+}
+
 }  // namespace
 }  // namespace holdfast::mysql_tests

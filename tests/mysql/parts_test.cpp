@@ -4,6 +4,7 @@
 #include "base/url.hpp"
 #include "stores/mysql/fault.hpp"
 #include "stores/mysql/schema.hpp"
+#include "stores/mysql/server_life.hpp"
 #include "stores/mysql/settings.hpp"
 #include "stores/mysql/statements.hpp"
 
@@ -67,7 +68,16 @@ TEST(mysql_faults, numbers_have_their_meaning_and_the_password_is_in_none) {
     EXPECT_TRUE(explain(2013, "lost", of).is(errc::store_unavailable));
     EXPECT_TRUE(explain(1064, "what?", of).is(errc::unsupported));
     EXPECT_TRUE(may_be_sent_again(1213));
+    EXPECT_TRUE(may_be_sent_again(1020));
     EXPECT_FALSE(may_be_sent_again(1317));
+}
+
+TEST(mysql_server_life, another_one) {
+    server_life const one{.connection = 7, .began = 1000};
+    EXPECT_FALSE(one.is_before({.connection = 9, .began = 1001}));
+    EXPECT_FALSE(one.is_before({.connection = 9, .began = 999}));
+    EXPECT_TRUE(one.is_before({.connection = 9, .began = 1003})) << "started later";
+    EXPECT_TRUE(one.is_before({.connection = 5, .began = 1001})) << "counts anew";
 }
 
 TEST(mysql_statements, bytes_are_digits) {

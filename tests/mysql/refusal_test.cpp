@@ -106,8 +106,11 @@ TEST_F(refusal_test, a_right_that_is_taken_away) {
 
 TEST_F(refusal_test, tables_of_a_later_version) {
     expect_lock(login("app") + "?prefix=later_");
-    server().ask("UPDATE later_meta SET version = 99", "locks");
-    expect_refusal(login("app") + "?prefix=later_", errc::unsupported, "of version 99");
+    server().ask("UPDATE later_meta SET version = 99; ALTER SEQUENCE later_stamp RESTART 1",
+                 "locks");
+    expect_refusal(login("app") + "?prefix=later_", errc::unsupported, "have version 99");
+    EXPECT_EQ(server().ask("SELECT next_not_cached_value FROM later_stamp", "locks"), "1\n")
+        << "something was written into them";
 }
 
 TEST_F(refusal_test, tables_of_somebody_else) {

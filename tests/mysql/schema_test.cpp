@@ -56,5 +56,31 @@ TEST_F(schema_test, a_holder_learns_that_the_tables_were_dropped) {
     EXPECT_GT(mutex(*other, "q").acquire().token(), token);
 }
 
+TEST_F(schema_test, one_table_alone_that_was_dropped_is_made_anew) {
+    auto const url = server().url() + "?prefix=alone_";
+    noting_client one{url, 5s};
+    for (auto const* const table : {"meta", "session", "head", "line", "mail"}) {
+        (void)mutex(*one, "q").acquire();
+        server().ask(std::string{"DROP TABLE alone_"} + table);
+        EXPECT_TRUE(eventually([&] {
+            return failure_of([&] { (void)mutex(*one, "q", {.lease = 1s}).acquire(); }).code() ==
+                   std::error_code{};
+        })) << table;
+    }
+}
+
+// With CHAIN each COMMIT begins a transaction, in which later statements would stay.
+TEST_F(schema_test, a_server_that_chains_transactions) {
+    mysql_server const chaining{{.arguments = {"--completion-type=CHAIN"}}};
+    noting_client one{chaining.url(), 5s};
+    auto const held = mutex(*one, "q", {.lease = 1s}).acquire();
+    auto const end = [&] {
+        return std::stoull(chaining.ask("SELECT MAX(expires) FROM holdfast_session"));
+    };
+    auto const first = end();
+    EXPECT_TRUE(eventually([&] { return end() > first + 1'500'000; }));
+    EXPECT_TRUE(held.held());
+}
+
 }  // namespace
 }  // namespace holdfast::mysql_faults

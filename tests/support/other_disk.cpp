@@ -58,4 +58,16 @@ int posix_fallocate(int file, off_t at, off_t count) noexcept {
     if (has_no_room(file, at + count)) return ENOSPC;
     return ::syscall(SYS_fallocate, file, 0, at, count) == 0 ? 0 : errno;
 }
+
+// MariaDB 10.11.19 and later.
+int fallocate(int file, int mode, off_t at, off_t count) noexcept {
+    if (!has_no_room(file, at + count))
+        return static_cast<int>(::syscall(SYS_fallocate, file, mode, at, count));
+    errno = ENOSPC;
+    return -1;
+}
+
+int fallocate64(int file, int mode, off64_t at, off64_t count) noexcept {
+    return fallocate(file, mode, at, count);
+}
 }

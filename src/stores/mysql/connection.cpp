@@ -119,6 +119,7 @@ void connection::set_options() {
 
 void connection::send(exchange what, base::instant now) {
     now_ = now;
+    fresh_ = false;
     put(std::move(what));
 }
 
@@ -233,11 +234,20 @@ void connection::complete() {
     auto done = std::move(*std::exchange(under_way_, std::nullopt)).done;
     auto found = std::move(found_);
     found.clock = clock_;
+    found.connected = connected_since_;
     if (found.error != 0 && at_ == phase::ready)
         put({"ROLLBACK", [](answer const&) {}});
     else
         await(MYSQL_WAIT_READ);  // to see when the server ends it
-    done(std::move(found));
+    try {
+        done(found);
+    } catch (odd_answer const&) {
+        auto const why = explain_odd_answer(to_);
+        answer none;
+        none.lost = why;
+        done(std::move(none));
+        return fail(why);
+    }
     if (has_room()) owner_.on_ready(*this);
 }
 

@@ -11,6 +11,7 @@
 #include "net/poller.hpp"
 #include "stores/mysql/answer.hpp"
 #include "stores/mysql/schema.hpp"
+#include "stores/mysql/server_life.hpp"
 #include "stores/mysql/settings.hpp"
 
 namespace holdfast::stores::mysql {
@@ -59,6 +60,11 @@ public:
     [[nodiscard]] bool is_off() const noexcept { return at_ == phase::off; }
     /// Nodes that all take writes; known when it is up.
     [[nodiscard]] bool is_galera() const noexcept { return galera_; }
+    /// Nothing was sent since it is up.
+    [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
+    /// Tables were missing.
+    [[nodiscard]] bool has_made_tables() const noexcept { return tries_to_make_ > 0; }
+    [[nodiscard]] server_life life() const noexcept { return life_; }
     /// When it is too late for what is under way.
     [[nodiscard]] base::instant due() const noexcept {
         return at_ == phase::off || (at_ == phase::ready && !under_way_) ? base::never
@@ -118,6 +124,9 @@ private:
     int tries_to_make_{0};
     std::int64_t server_time_{0};
     seam::clock_id clock_{};
+    base::instant connected_since_{};
+    bool fresh_{false};
+    server_life life_{};
 };
 
 }  // namespace holdfast::stores::mysql

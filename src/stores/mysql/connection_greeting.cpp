@@ -16,9 +16,13 @@ void connection::refuse(std::string words, errc why) {
 
 void connection::greet() {
     at_ = phase::greeting;
+    connected_since_ = now_;
     // libmariadb leaves it blocking, and OpenSSL would wait for what it reads.
     auto const socket = ::mysql_get_socket(connected_);
     ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
+    // An option file may want it. libmariadb would connect anew without a word, and nobody would greet.
+    my_bool const no = 0;
+    ::mysql_optionsv(connected_, MYSQL_OPT_RECONNECT, static_cast<void const*>(&no));
     // libmariadb asks for it, and goes on without.
     secure_ = ::mysql_get_ssl_cipher(connected_) != nullptr;
     if (to_.needs_tls() && !secure_)
@@ -42,8 +46,10 @@ void connection::on_greeting(answer const& found) {
             errc::unsupported);
     server_time_ = static_cast<std::int64_t>(number_in(about[1]));
     clock_ = seam::clock_id{number_in(about[2])};
+    auto const up_seconds = static_cast<std::int64_t>(number_in(found.first(2)[1]));
+    life_ = {number_in(about[0]), server_time_ / 1'000'000 - up_seconds};
     galera_ = false;
-    for (auto const& each : found.results.at(1)) {
+    for (auto const& each : found.rows(1)) {
         bool const on = each[1] == "ON" || each[1] == "1";
         if (!on) continue;
         if (each[0] != "wsrep_on") return fail(sql::explain(sql::troubles::read_only, "", to_));
@@ -64,16 +70,17 @@ void connection::on_tables(answer const& found) {
         if (missing && tries_to_make_++ < most_tries) return make_tables(0);
         return fail(explain(found.error, found.words, to_));
     }
-    auto const& versions = found.results.front();
+    auto const& versions = found.rows(0);
     auto const known = versions.empty() ? 0 : number_in(versions.front()[0]);
     if (known != schema::version)
         return fail(sql::other_version(static_cast<std::int64_t>(known), schema::version, to_));
     at_ = phase::ready;
+    fresh_ = true;
 }
 
 // One by one: what makes a table ends the transaction anyway. Somebody else may make them at the same time.
 void connection::make_tables(std::size_t next) {
-    auto const all = schema::creation(rows_);
+    auto const all = schema::creation(rows_, galera_);
     if (next == all.size()) return look_for_tables();
     put({all[next], [this, next](answer const& made) {
              if (made.lost || at_ != phase::greeting) return;

@@ -33,7 +33,10 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                                   "the server " + settings_.server +
                                       " is a node of a Galera cluster: locks exclude each other "
                                       "only while all clients use the same node");
-                     if (on_up()) out_.gap();
+                     bool const back = on_up();
+                     if (!(which.is_fresh() && is_another_life(which)) && !back) return;
+                     mailbox_.forget_letters();
+                     out_.gap();
                  }}},
       mailbox_{out_,
                now_,
@@ -42,7 +45,14 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                         send(std::move(text), std::move(done));
                     },
                 .is_up = [this] { return pool_.is_up(); },
-                .timeout = settings_.timeout}} {}
+                .timeout = settings_.timeout,
+                .durable = durable_}} {}
+
+// A server may have crashed, or lost its tables, while a connection that nobody uses still seems to be there.
+bool driver::is_another_life(connection const& found) {
+    auto const before = std::exchange(life_, found.life());
+    return before && (before->is_before(found.life()) || found.has_made_tables());
+}
 
 // --- driving -----------------------------------------------------------------------------------
 
@@ -60,7 +70,7 @@ void driver::cut() noexcept { pool_.cut(shut_error); }
 
 // --- exchanges ---------------------------------------------------------------------------------
 
-void driver::ask(compare::ticket which, std::string text, reader read, int tries) {
+void driver::ask(sql::call which, std::string text, reader read, int tries) {
     auto const copy = text;
     send(copy, [this, which, text = std::move(text), read = std::move(read), tries](answer found) {
         if (found.undone && may_be_sent_again(found.error) && tries < most_tries)
@@ -70,10 +80,40 @@ void driver::ask(compare::ticket which, std::string text, reader read, int tries
     });
 }
 
-void driver::fail(compare::ticket which, answer const& found) {
+void driver::fail(sql::call const& which, answer const& found) {
     auto const why = found.lost ? *found.lost : explain(found.error, found.words, settings_);
-    out_.fail(which, why, found.lost ? !found.sent : found.undone);
+    fail_call(which, why, found.lost ? !found.sent : found.undone);
     if (found.error == no_such_table || found.error == no_such_sequence) pool_.cut(why);
+}
+
+// --- what is on the disk -----------------------------------------------------------------------
+
+void driver::add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const {
+    for (auto const id : seen.named)
+        if (mailbox_.is_own(id) && !durable_.contains(id, seen.found.written))
+            to.emplace_back(id, seen.found.written);
+}
+
+// Nothing is written when the sessions are dead by now: then nobody believes that it holds by them either.
+void driver::prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then) {
+    if (seen.empty()) return then();
+    std::vector<compare::session_id> own;
+    for (auto const& [id, written] : seen)
+        own.push_back(id);
+    ask(which, packets::prove(own),
+        [this, which, seen, seen_at = now_, then = std::move(then)](answer const& found) {
+            bool const written = number_in(found.first()[0]) != 0;
+            // A server that has crashed in between may have lost what was seen.
+            if (found.connected >= seen_at)
+                return fail_call(which,
+                                 {errc::store_unavailable,
+                                  "the server " + settings_.server + " was reached anew meanwhile"},
+                                 false);
+            if (written)
+                for (auto const& [id, stamp] : seen)
+                    durable_.add(id, stamp);
+            then();
+        });
 }
 
 // --- steps -------------------------------------------------------------------------------------
@@ -94,18 +134,28 @@ void driver::send_step(compare::ticket which, sql::shared_step what, bool along,
         if (told[2]) {
             out.written = compare::stamp{number_in(told[2])};
             out.joined_unseen = number_in(told[3]) != 0;
+            if (what->head)
+                for (auto const id : what->head->sessions)
+                    if (mailbox_.is_own(id)) durable_.add(id, *out.written);
             if (!what->append.empty()) mailbox_.hasten();
         } else if (out.guarded && both) {
             out = second_branch_in(found, 1, *what);
         }
-        on_stepped(which, what, std::move(out));
+        on_branches(which, what, std::move(out));
     });
 }
 
 void driver::send_second_branch(compare::ticket which, sql::shared_step const& what) {
     ask(which, packets::second_branch(*what, false), [this, which, what](answer const& found) {
-        on_stepped(which, what, second_branch_in(found, 0, *what));
+        on_branches(which, what, second_branch_in(found, 0, *what));
     });
+}
+
+void driver::on_branches(compare::ticket which, sql::shared_step const& what, sql::stepped found) {
+    std::vector<grant> doubtful;
+    if (found.otherwise) add_doubtful(doubtful, *found.otherwise);
+    prove({which, !what->append_otherwise.empty()}, doubtful,
+          [this, which, what, found = std::move(found)] { on_stepped(which, what, found); });
 }
 
 sql::stepped driver::second_branch_in(answer const& found, std::size_t result,
@@ -126,7 +176,7 @@ sql::stepped driver::second_branch_in(answer const& found, std::size_t result,
 
 void driver::send_sweep() {
     send(packets::sweep_turn(), [this](answer const& turn) {
-        if (!turn.lost && turn.error == 0 && !turn.results[0].empty()) sweep(most_sweeps);
+        if (!turn.lost && turn.error == 0 && !turn.rows(0).empty()) sweep(most_sweeps);
     });
 }
 
@@ -136,7 +186,7 @@ void driver::sweep(int turns) {
     send(packets::find_leftovers(), [this, turns](answer const& found) {
         if (found.lost || found.error != 0 || is_shut()) return;
         bool const more =
-            !found.results[0].empty() || std::ranges::any_of(found.results, [](auto const& rows) {
+            !found.rows(0).empty() || std::ranges::any_of(found.results, [](auto const& rows) {
                 return rows.size() >= packets::swept_at_once;
             });
         send(packets::sweep(found), [this, more, turns](answer const& swept) {

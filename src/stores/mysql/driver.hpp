@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "stores/mysql/connection.hpp"
@@ -39,7 +41,7 @@ private:
     void send_signs_of_life(compare::ticket which,
                             std::vector<compare::session_id> const& ids) override;
     void forget(compare::session_id id) override { mailbox_.forget(id); }
-    void send_look(compare::ticket which, std::vector<compare::name_query> what,
+    void send_look(sql::call which, std::vector<compare::name_query> what,
                    std::vector<compare::session_id> reaped, viewed_reader then) override;
     void send_step(compare::ticket which, sql::shared_step what, bool along) override {
         send_step(which, std::move(what), along, 0);
@@ -51,11 +53,18 @@ private:
     void sweep(int turns);
 
     /// A packet that was carried out is read; one that was undone in favour of others is sent again.
-    void ask(compare::ticket which, std::string text, reader read, int tries = 0);
+    void ask(sql::call which, std::string text, reader read, int tries = 0);
     void send(std::string text, std::function<void(answer)> done) {
         pool_.send({std::move(text), std::move(done)}, now_);
     }
-    void fail(compare::ticket which, answer const& found);
+    [[nodiscard]] bool is_another_life(connection const& found);
+    void fail(sql::call const& which, answer const& found);
+    /// A grant that was seen, and of which it is not known that it is on the disk.
+    using grant = std::pair<compare::session_id, compare::stamp>;
+    void add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const;
+    /// Goes on when all of them are on the disk.
+    void prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then);
+    void on_branches(compare::ticket which, sql::shared_step const& what, sql::stepped found);
     /// The look behind the first `result` results, and what stands there where the branch has appended.
     [[nodiscard]] sql::stepped second_branch_in(answer const& found, std::size_t result,
                                                 compare::step const& what);
@@ -63,8 +72,10 @@ private:
     settings const settings_;
     schema const tables_;
     sql::pool<connection> pool_;
+    durable_grants durable_;
     mailbox mailbox_;
-    bool said_galera_{false};  ///< in the log
+    std::optional<server_life> life_;  ///< of the server, by the last connection that was made
+    bool said_galera_{false};          ///< in the log
 };
 
 }  // namespace holdfast::stores::mysql

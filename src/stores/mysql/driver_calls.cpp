@@ -15,7 +15,7 @@ void driver::open(compare::ticket which, compare::session_id id, std::chrono::mi
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
     ask(which, packets::open(id, lease, body), [this, which, id](answer const& found) {
-        if (found.results[0].empty())
+        if (found.rows(0).empty())
             return out_.fail(which, {errc::store_unavailable, "the session has ended already"},
                              true);
         auto const& made = found.first();
@@ -32,16 +32,16 @@ void driver::open(compare::ticket which, compare::session_id id, std::chrono::mi
 // With the letters that are there: whoever renews knows what was said before.
 void driver::send_signs_of_life(compare::ticket which,
                                 std::vector<compare::session_id> const& ids) {
-    ask(which, packets::keep(ids) + ";" + mailbox_.question(),
-        [this, which, ids](answer const& found) {
-            mailbox_.take_letters(found.results[2]);
-            std::set<compare::session_id> alive;
-            for (auto const& each : found.results[1])
-                alive.insert(compare::session_id{number_in(each[0])});
-            for (auto const id : alive)
-                mailbox_.prolong(id);
-            on_kept(which, ids, alive, time_in(found));
-        });
+    ask(which, packets::keep(ids, mailbox_.addresses()), [this, which, ids](answer const& found) {
+        auto const when = time_in(found, 1);
+        std::set<compare::session_id> alive;
+        for (auto const& each : found.rows(2))
+            alive.insert(compare::session_id{number_in(each[0])});
+        mailbox_.take_letters(found.rows(0), !alive.empty());
+        for (auto const id : alive)
+            mailbox_.prolong(id);
+        on_kept(which, ids, alive, when);
+    });
 }
 
 void driver::raise(compare::ticket which, compare::session_id id) {
@@ -71,7 +71,7 @@ void driver::send_look_at(std::vector<compare::session_id> ids) {
     send(std::move(text), [this, ids = std::move(ids)](answer const& found) {
         if (found.lost || found.error != 0) return watched().were_found(ids, std::nullopt, now_);
         compare::watched_sessions::left living;
-        for (auto const& each : found.results[0])
+        for (auto const& each : found.rows(0))
             living.emplace(compare::session_id{number_in(each[0])}, number_in(each[1]));
         watched().were_found(ids, living, now_);
     });
@@ -79,18 +79,22 @@ void driver::send_look_at(std::vector<compare::session_id> ids) {
 
 // --- names -------------------------------------------------------------------------------------
 
-void driver::send_look(compare::ticket which, std::vector<compare::name_query> what,
+void driver::send_look(sql::call which, std::vector<compare::name_query> what,
                        std::vector<compare::session_id> reaped, viewed_reader then) {
     std::string text;
     if (!reaped.empty()) text = packets::reap(reaped);
     for (auto const& each : what)
         text += (text.empty() ? "" : ";") + packets::look(each);
     ask(which, std::move(text),
-        [what = std::move(what), then = std::move(then)](answer const& found) {
+        [this, which, what = std::move(what), then = std::move(then)](answer const& found) {
             std::vector<sql::viewed> seen;
-            for (std::size_t i = 0; i < what.size(); ++i)
+            std::vector<grant> doubtful;
+            for (std::size_t i = 0; i < what.size(); ++i) {
                 seen.push_back(read_view(found, i, what[i]));
-            then(std::move(seen), time_of_view(found, what.size() - 1));
+                add_doubtful(doubtful, seen.back());
+            }
+            auto const when = time_of_view(found, what.size() - 1);
+            prove(which, doubtful, [then, seen = std::move(seen), when] { then(seen, when); });
         });
 }
 
@@ -99,8 +103,8 @@ void driver::list(compare::ticket which, compare::listing what) {
     if (!enter(which)) return settle();
     ask(which, packets::list(what), [this, which](answer const& found) {
         compare::names out;
-        for (auto const& each : found.results[1])
-            out.found.push_back(*each[0]);
+        for (auto const& each : found.rows(1))
+            out.found.push_back(text_in(each[0]));
         out_.tell(which, std::move(out), time_in(found));
     });
     settle();

@@ -53,6 +53,7 @@ constexpr std::array rules{
     rule{1114, 1114, {errc::store_unavailable, "has no room left for a table"}},
     rule{1026, 1026, {errc::store_unavailable, "cannot write its files"}},
     rule{1205, 1205, {errc::store_unavailable, "has not got a lock in time"}},
+    rule{1020, 1020, sql::troubles::rolled_back},
     rule{1467, 1467, {errc::store_unavailable, "has not got a number for a row"}},
     rule{1213, 1213, sql::troubles::rolled_back},
     rule{1317, 1317, {errc::store_unavailable, "has ended a request at somebody's wish"}},
@@ -84,6 +85,14 @@ base::error explain(unsigned number, std::string_view words, settings const& of)
     for (auto const& each : rules)
         if (number >= each.first && number <= each.last) return sql::explain(each.what, told, of);
     return sql::explain(sql::troubles::refused, told, of);
+}
+
+base::error explain_odd_answer(settings const& of) {
+    return sql::explain({errc::unsupported,
+                         "has answered in another way than MySQL and MariaDB do, or somebody has "
+                         "changed the tables of holdfast; look at what stands between, and at what "
+                         "'holdfast schema' prints"},
+                        "", of);
 }
 
 }  // namespace holdfast::stores::mysql

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds longest_pause = 50ms;
 constexpr std::chrono::milliseconds idle_pause = 250ms;
 constexpr std::chrono::milliseconds after_trouble = 500ms;
 constexpr std::uint64_t most_turns = 8;  ///< whoever is further back asks as if it were the eighth
-constexpr std::size_t most_read = 16;    ///< letters that are left in the table for a time
+constexpr std::size_t most_removed = 500;  ///< letters at once
 /// A letter may be read so long after the end of its session by our own clock.
 constexpr std::chrono::seconds after_end{5};
 
@@ -37,10 +37,9 @@ void mailbox::prolong(compare::session_id id) {
     ask_at_ = std::min(ask_at_, now_);
 }
 
-// Numbers of letters may begin anew, where the tables were.
 void mailbox::forget(compare::session_id id) {
     own_.erase(id);
-    std::erase_if(read_, [id](auto const& each) { return each.second.to == id; });
+    std::erase_if(letters_, [id](auto const& each) { return each.second.to == id; });
 }
 
 void mailbox::was_seen(compare::name_key const& key, compare::stamp seen) {
@@ -64,12 +63,9 @@ std::vector<compare::session_id> mailbox::addresses() const {
 
 // --- asking ------------------------------------------------------------------------------------
 
-std::string mailbox::question() const {
-    return packets::mail(addresses(), letters_in_table(), false, {});
-}
-
 void mailbox::tend() {
-    if (now_ < ask_at_ || asking_) return;
+    if (now_ >= remove_at_ && !removing_) remove();
+    if (now_ < ask_at_ || asking_ || removing_) return;
     auto const to = addresses();
     std::vector<compare::name_key> asked;
     for (auto const& [key, seen] : watched_)
@@ -77,58 +73,91 @@ void mailbox::tend() {
     ask_at_ = base::never;
     if (to.empty() && asked.empty()) return;
     asking_ = true;
-    // What was read is removed along with others, since that is a write of its own.
-    auto const known = letters_in_table();
-    bool const remove = known.size() >= most_read || !waiting_;
-    around_.send(packets::mail(to, known, remove, asked),
-                 [this, asked, known, remove](answer const& found) {
-                     asking_ = false;
-                     if (found.lost || found.error != 0) {
-                         ask_at_ = now_ + (around_.is_up() ? longest_pause : after_trouble);
-                         return;
-                     }
-                     if (remove) were_removed(known);
-                     on_answer(found, asked);
-                 });
+    around_.send(packets::mail(to, asked), [this, asked](answer const& found) {
+        asking_ = false;
+        if (found.lost || found.error != 0) {
+            ask_at_ = now_ + (around_.is_up() ? longest_pause : after_trouble);
+            return;
+        }
+        on_answer(found, asked);
+    });
 }
 
-std::vector<std::uint64_t> mailbox::letters_in_table() const {
-    std::vector<std::uint64_t> out;
-    for (auto const& [id, letter] : read_)
-        if (letter.until == base::never) out.push_back(id);
-    return out;
-}
+// --- letters -----------------------------------------------------------------------------------
 
-void mailbox::were_removed(std::vector<std::uint64_t> const& letters) {
-    std::erase_if(read_, [this](auto const& each) { return each.second.until < now_; });
-    for (auto const id : letters)
-        if (auto const known = read_.find(id); known != read_.end())
-            known->second.until = now_ + around_.timeout + after_trouble;
-}
-
-// --- what comes --------------------------------------------------------------------------------
-
-bool mailbox::deliver(std::vector<row> const& found) {
+bool mailbox::note(std::vector<row> const& found) {
     bool news = false;
     for (auto const& each : found) {
+        letter_key const key{compare::stamp{number_in(each[2])}, number_in(each[0])};
         compare::session_id const to{number_in(each[1])};
-        if (!read_.try_emplace(number_in(each[0]), to).second) continue;
-        news = true;
-        out_.letter(to, *each[3], compare::stamp{number_in(each[2])});
+        news = letters_.try_emplace(key, to, text_in(each[3])).second || news;
     }
+    if (news) remove_at_ = now_;
     return news;
 }
 
-void mailbox::take_letters(std::vector<row> const& found) {
-    if (deliver(found)) hasten();
+void mailbox::take_letters(std::vector<row> const& found, bool durable) {
+    if (note(found)) hasten();
+    if (!durable) return;
+    for (auto const& each : found)
+        if (auto const known =
+                letters_.find({compare::stamp{number_in(each[2])}, number_in(each[0])});
+            known != letters_.end())
+            deliver(*known);
 }
+
+void mailbox::deliver(read_letters::value_type& letter) {
+    auto& [key, read] = letter;
+    if (std::exchange(read.delivered, true)) return;
+    around_.durable.add(read.to, key.first);
+    out_.letter(read.to, std::exchange(read.body, {}), key.first);
+}
+
+void mailbox::remove() {
+    remove_at_ = base::never;
+    std::vector<letter_key> all;
+    for (auto const& [key, letter] : letters_)
+        if (letter.until == base::never && all.size() < most_removed) all.push_back(key);
+    if (all.empty()) return;
+    removing_ = true;
+    auto text = packets::throw_away(all);
+    around_.send(std::move(text), [this, all = std::move(all)](answer const& found) {
+        if (found.lost || found.error != 0) {
+            removing_ = false;
+            remove_at_ = now_ + (around_.is_up() ? longest_pause : after_trouble);
+            return;
+        }
+        auto const count = number_in(found.first()[0]);
+        removing_ = false;
+        on_removed(all, count);
+    });
+}
+
+// When one is missing, nobody knows which: the server has crashed before it was on the disk, or we have removed it by a
+// request whose answer was lost.
+void mailbox::on_removed(std::vector<letter_key> const& letters, std::uint64_t count) {
+    bool const all = count == letters.size();
+    bool missed = false;
+    std::erase_if(letters_, [this](auto const& each) { return each.second.until < now_; });
+    for (auto const& key : letters) {
+        auto const known = letters_.find(key);
+        if (known == letters_.end()) continue;
+        if (all) deliver(*known);
+        missed = missed || !known->second.delivered;
+        known->second.until = now_ + around_.timeout + after_trouble;
+    }
+    if (missed) out_.gap();
+    remove_at_ = now_;  // others may have come
+}
+
+// --- what comes --------------------------------------------------------------------------------
 
 bool mailbox::take_changes(std::vector<row> const& found,
                            std::vector<compare::name_key> const& asked) {
     bool news = false;
     std::map<compare::name_key, compare::stamp> stamps;
     for (auto const& each : found)
-        stamps[{*each[0], each[1] == "1"}] = compare::stamp{number_in(each[2])};
+        stamps[{text_in(each[0]), each[1] == "1"}] = compare::stamp{number_in(each[2])};
     for (auto const& key : asked) {
         auto const known = watched_.find(key);
         if (known == watched_.end() || !known->second || *known->second == stamps[key]) continue;
@@ -140,9 +169,10 @@ bool mailbox::take_changes(std::vector<row> const& found,
 }
 
 void mailbox::on_answer(answer const& found, std::vector<compare::name_key> const& asked) {
-    bool news = deliver(found.results[0]);
-    if (!asked.empty()) news = take_changes(found.results[2], asked) || news;
-    plan(news, number_in(found.results[1].at(0)[0]));
+    auto const standing = number_in(found.first(1)[0]);
+    bool news = !asked.empty() && take_changes(found.rows(2), asked);
+    news = note(found.rows(0)) || news;
+    plan(news, standing);
 }
 
 // The nearer, the more often, as long as the line moves.

@@ -5,8 +5,6 @@ namespace holdfast::stores::mysql {
 namespace {
 
 constexpr std::string_view time_words = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(6))";
-// The session's time zone is UTC.
-constexpr std::string_view time_of_day_words = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',SYSDATE(6))";
 
 }  // namespace
 
@@ -17,7 +15,6 @@ std::string schema::filled(std::string_view text, bool rows) const {
         switch (each) {
         case marks::prefix: out += prefix_; break;
         case marks::time: out += time_words; break;
-        case marks::time_of_day: out += time_of_day_words; break;
         case marks::drawn:
             out.append(rows ? "CAST(LAST_INSERT_ID() AS SIGNED),"
                             : "NEXTVAL(" + prefix_ + "stamp),");
@@ -40,33 +37,41 @@ std::string schema::filled(std::string_view text, bool rows) const {
 
 std::string schema::greeting(std::int64_t lock_seconds) {
     auto const seconds = std::to_string(lock_seconds);
-    return "SET SESSION autocommit=1,time_zone='+00:00',sql_mode='STRICT_TRANS_TABLES',"
-           "innodb_lock_wait_timeout=" +
+    return "SET SESSION autocommit=1,completion_type=0,sql_safe_updates=0,time_zone='+00:00',"
+           "sql_mode='STRICT_TRANS_TABLES',innodb_lock_wait_timeout=" +
            seconds + ",lock_wait_timeout=" + seconds +
            // An error leaves a transaction open until its client says the next word: one that has stopped, or whose
            // network is gone, would keep its locks for hours.
            "/*M!100300 ,idle_transaction_timeout=" + seconds +
-           "*//*!80000 ,wait_timeout=60*/;SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;"
+           // Earlier ones may have it as well, so its error is known, too.
+           "*//*M!110402 ,innodb_snapshot_isolation=0*//*!80000 ,wait_timeout=60*/;SET SESSION "
+           "TRANSACTION ISOLATION LEVEL READ COMMITTED;"
            // A server keeps its clock when it starts anew.
            "SELECT CONNECTION_ID(),^,CONV(LEFT(SHA1(CONCAT_WS('/',@@hostname,@@port,@@datadir,"
            "@@server_id)),15),16,10);"
-           "SHOW VARIABLES WHERE Variable_name IN ('read_only','innodb_read_only','wsrep_on')";
+           "SHOW VARIABLES WHERE Variable_name IN ('read_only','innodb_read_only','wsrep_on');"
+           "SHOW GLOBAL STATUS LIKE 'Uptime'";
 }
 
 std::string schema::look(std::int64_t server_time, bool rows) {
     auto const stamp = std::to_string(server_time / 32);
     return "SELECT version FROM %meta;" +
-           (rows ? "INSERT IGNORE INTO %stamp (id) VALUES (" + stamp + ")"
-                 : "SELECT SETVAL(%stamp," + stamp + ")");  // never goes back
+           (rows ? "INSERT IGNORE INTO %stamp (id) SELECT " + stamp
+                 : "SELECT SETVAL(%stamp," + stamp + ")") +  // never goes back
+           " FROM %meta WHERE version=" +
+           std::to_string(version) +
+           // Each of them may be gone alone.
+           ";SELECT 1 FROM %session,%head,%line,%mail LIMIT 0";
 }
 
-std::vector<std::string> schema::creation(bool rows) {
+std::vector<std::string> schema::creation(bool rows, bool galera) {
     constexpr auto end = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=binary";
     return {
         rows ? std::string{"CREATE TABLE IF NOT EXISTS %stamp (id BIGINT AUTO_INCREMENT PRIMARY "
                            "KEY"} +
                    end
-             : "CREATE SEQUENCE IF NOT EXISTS %stamp",
+             : std::string{"CREATE SEQUENCE IF NOT EXISTS %stamp"} +
+                   (galera ? " INCREMENT BY 0" : ""),
         std::string{"CREATE TABLE IF NOT EXISTS %session (id BIGINT PRIMARY KEY, generation BIGINT "
                     "NOT NULL, lease BIGINT NOT NULL, expires BIGINT NOT NULL, body LONGBLOB NOT "
                     "NULL"} +

@@ -31,12 +31,13 @@ std::uint64_t bytes_as_number(std::string_view bytes) {
 }
 
 compare::line_item item_in(row const& from) {
-    auto const& claim = *from[4];
+    auto const& claim = text_in(from[4]);
+    if (claim.size() != 2 * id_bytes) throw odd_answer{};
     return {{seam::client_id{bytes_as_number(std::string_view{claim}.substr(0, id_bytes))},
              bytes_as_number(std::string_view{claim}.substr(id_bytes))},
             compare::session_id{number_in(from[2])},
             number_in(from[1]),
-            *from[3]};
+            text_in(from[3])};
 }
 
 }  // namespace
@@ -57,6 +58,15 @@ std::string of_name(compare::name_key const& key) {
 
 namespace packets {
 
+namespace {
+
+std::string letters(std::vector<compare::session_id> const& to) {
+    return "SELECT id,session,stamp,body FROM %mail WHERE session IN (" + ids_of(to) +
+           ") ORDER BY stamp,id";
+}
+
+}  // namespace
+
 std::string open(compare::session_id id, std::chrono::milliseconds lease, std::string_view body) {
     auto const span = number(lease.count());
     return "$INSERT INTO %session (id,generation,lease,expires,body) SELECT " + number(id) +
@@ -66,17 +76,21 @@ std::string open(compare::session_id id, std::chrono::milliseconds lease, std::s
            number(id);
 }
 
-// Never shorter than it is: of two at once, the later one may come first.
-std::string keep(std::vector<compare::session_id> const& ids) {
+// Never shorter than it is: of two at once, the later one may come first. And always another end, since only a row that is
+// changed is written, and what was read before is on the disk when the write is.
+std::string keep(std::vector<compare::session_id> const& ids,
+                 std::vector<compare::session_id> const& to) {
     auto const those = " WHERE id IN (" + ids_of(ids) + ") AND expires>";
-    return "SET @t=^;UPDATE %session SET expires=GREATEST(expires,@t+lease*1000)" + those +
-           "@t;SELECT @t;SELECT id FROM %session" + those + "=@t+lease*1000";
+    return "SET @t=^;" + letters(to) + ";DELETE FROM %session WHERE id IN (" + ids_of(ids) +
+           ") AND expires<=@t" + ";UPDATE %session SET expires=GREATEST(expires+1,@t+lease*1000)" +
+           those + "@t;SELECT @t;SELECT id FROM %session" + those + "=@t+lease*1000";
 }
 
 // Its lock waits for steps that have looked at the generation and are not over.
 std::string raise(compare::session_id id) {
-    return "SET @r=NULL;$UPDATE %session SET generation=(@r:=GREATEST(generation+1,#)) WHERE id=" +
-           number(id) + " AND expires>^;SELECT ^,@r";
+    return "SET @r=NULL;" + reap({id}) +
+           ";$UPDATE %session SET generation=(@r:=GREATEST(generation+1,#)) WHERE id=" +
+           number(id) + ";SELECT ^,@r";
 }
 
 std::string close(compare::session_id id) {
@@ -136,24 +150,33 @@ std::string change_of(compare::name_key const& key) {
     return "SELECT ^,(SELECT announced FROM %head WHERE " + of_name(key) + ")";
 }
 
-std::string mail(std::vector<compare::session_id> const& to, std::vector<std::uint64_t> const& read,
-                 bool remove, std::vector<compare::name_key> const& watched) {
-    auto const ids = list_of(read, [](auto id) { return std::to_string(id); });
-    auto const sessions = ids_of(to);
-    std::string out;
-    if (remove && !read.empty()) out += "DELETE FROM %mail WHERE id IN (" + ids + ");";
-    out += "SELECT id,session,stamp,body FROM %mail WHERE session IN (" + sessions + ")";
-    if (!read.empty()) out += " AND id NOT IN (" + ids + ")";
-    out +=
-        " ORDER BY stamp,id;SELECT MIN(n) FROM (SELECT (SELECT COUNT(*) FROM %line o WHERE "
+std::string mail(std::vector<compare::session_id> const& to,
+                 std::vector<compare::name_key> const& watched) {
+    std::string out{
+        letters(to) +
+        ";SELECT MIN(n) FROM (SELECT (SELECT COUNT(*) FROM %line o WHERE "
         "o.name=m.name AND o.kind=m.kind AND o.place<=m.place) n FROM (SELECT name,kind,MIN(place) "
         "place FROM %line WHERE session IN (" +
-        sessions + ") GROUP BY name,kind) m) x";
+        ids_of(to) + ") GROUP BY name,kind) m) x"};
     std::string names;
     for (auto const& key : watched)
         names += (names.empty() ? "" : " OR ") + of_name(key);
     if (!names.empty()) out += ";SELECT name,kind,announced FROM %head WHERE " + names;
     return out;
+}
+
+// After a crash of the server numbers of letters are given a second time, and stamps are not.
+std::string throw_away(std::vector<letter_key> const& letters) {
+    std::string out;
+    for (auto const& [written, id] : letters)
+        out += (out.empty() ? "" : " OR ") + ("id=" + std::to_string(id)) +
+               " AND stamp=" + number(written);
+    return "DELETE FROM %mail WHERE " + out + ";SELECT ROW_COUNT()";
+}
+
+std::string prove(std::vector<compare::session_id> const& own) {
+    return "UPDATE %session SET expires=expires+1 WHERE id IN (" + ids_of(own) +
+           ") AND expires>^;SELECT ROW_COUNT()";
 }
 
 // --- keeping it small --------------------------------------------------------------------------
@@ -167,13 +190,15 @@ std::string sweep_turn() {
 std::string find_leftovers() {
     auto const limit = " LIMIT " + std::to_string(swept_at_once) + ";";
     return "SELECT id FROM %session WHERE expires<=^" + limit +
-           "SELECT l.place FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE s.id IS NULL" +
+           "SELECT l.place,l.session FROM %line l LEFT JOIN %session s ON s.id=l.session WHERE "
+           "s.id IS NULL" +
            limit +
            "SELECT h.name,h.kind,h.stamp,h.body IS NULL FROM %head h LEFT JOIN %session s ON "
            "s.id=h.bound WHERE (h.body IS NULL AND h.erased<^-600000000) OR (h.bound IS NOT NULL "
            "AND s.id IS NULL)" +
            limit +
-           "SELECT m.id FROM %mail m LEFT JOIN %session s ON s.id=m.session WHERE s.id IS NULL "
+           "SELECT m.id,m.session FROM %mail m LEFT JOIN %session s ON s.id=m.session WHERE s.id "
+           "IS NULL "
            "LIMIT " +
            std::to_string(swept_at_once);
 }
@@ -181,15 +206,23 @@ std::string find_leftovers() {
 // A head with the same stamp is bound to the same session, and death is for ever. An erased one stays for a while:
 // those who watch the name see that it is another one.
 std::string sweep(answer const& found) {
-    auto const first = [](row const& each) { return *each[0]; };
-    std::string out{"|DELETE FROM %session WHERE id IN (" + list_of(found.results[0], first) +
-                    ") AND expires<=^;DELETE FROM %line WHERE place IN (" +
-                    list_of(found.results[1], first) + ");DELETE FROM %mail WHERE id IN (" +
-                    list_of(found.results[3], first) + ")"};
+    // After a crash of the server a number may be another one's.
+    auto const pairs = [&](char const* column, std::size_t result) {
+        std::string all;
+        for (auto const& each : found.rows(result))
+            all += std::string{" OR "} + column + "=" + std::to_string(number_in(each[0])) +
+                   " AND session=" + std::to_string(number_in(each[1]));
+        return all;
+    };
+    std::string out{
+        "|DELETE FROM %session WHERE id IN (" +
+        list_of(found.rows(0), [](row const& each) { return std::to_string(number_in(each[0])); }) +
+        ") AND expires<=^;DELETE FROM %line WHERE 0" + pairs("place", 1) +
+        ";DELETE FROM %mail WHERE 0" + pairs("id", 3)};
     std::string erased, bound;
-    for (auto const& each : found.results[2])
-        (each[3] == "1" ? erased : bound) +=
-            " OR " + of_name({*each[0], *each[1] == "1"}) + " AND stamp=" + *each[2];
+    for (auto const& each : found.rows(2))
+        (each[3] == "1" ? erased : bound) += " OR " + of_name({text_in(each[0]), each[1] == "1"}) +
+                                             " AND stamp=" + std::to_string(number_in(each[2]));
     if (!erased.empty()) out += ";DELETE FROM %head WHERE body IS NULL AND (0" + erased + ")";
     if (!bound.empty())
         out +=
@@ -213,10 +246,10 @@ sql::viewed read_view(answer const& from, std::size_t result, compare::name_quer
     out.found.key = what.key;
     std::string_view named;
     auto const when = time_of_view(from, result).now;
-    for (auto const& each : from.results.at(result)) {
+    for (auto const& each : from.rows(result)) {
         if (each[0] == "1") {
             out.found.written = compare::stamp{number_in(each[1])};
-            out.found.body = *each[3];
+            out.found.body = text_in(each[3]);
             if (each[4]) named = *each[4];
         } else if (each[0] == "2") {
             out.found.line.push_back(item_in(each));
@@ -229,6 +262,7 @@ sql::viewed read_view(answer const& from, std::size_t result, compare::name_quer
     }
     for (; named.size() >= id_bytes; named.remove_prefix(id_bytes)) {
         compare::session_id const id{bytes_as_number(named.substr(0, id_bytes))};
+        out.named.push_back(id);
         if (std::ranges::find(out.found.sessions, id, &compare::session_state::id) ==
             out.found.sessions.end())
             out.untold.push_back(id);

@@ -29,6 +29,8 @@ template <class Range, class Element>
     return out.empty() ? "NULL" : out;
 }
 [[nodiscard]] std::string ids_of(std::vector<compare::session_id> const& ids);
+/// In the order in which letters are delivered: stamp, and number in the table.
+using letter_key = std::pair<compare::stamp, std::uint64_t>;
 /// "name=… AND kind=…"
 [[nodiscard]] std::string of_name(compare::name_key const& key);
 
@@ -38,8 +40,9 @@ namespace packets {
 /// -> server's time, generation, lease, when it began; no row: it is dead already
 [[nodiscard]] std::string open(compare::session_id id, std::chrono::milliseconds lease,
                                std::string_view body);
-/// -> server's time; then a row with its id for each that lives
-[[nodiscard]] std::string keep(std::vector<compare::session_id> const& ids);
+/// -> letters; then server's time; then a row with its id for each that lives
+[[nodiscard]] std::string keep(std::vector<compare::session_id> const& ids,
+                               std::vector<compare::session_id> const& to);
 /// -> server's time, the new generation; null when the session is dead
 [[nodiscard]] std::string raise(compare::session_id id);
 [[nodiscard]] std::string close(compare::session_id id);
@@ -62,11 +65,15 @@ namespace packets {
 /// whether the guard held; then what `look` gives, from after its end
 [[nodiscard]] std::string second_branch(compare::step const& what, bool along);
 
-/// Throws letters away that were read; -> letters; then how many stand in line up to the one of ours who stands
+/// -> letters; then how many stand in line up to the one of ours who stands
 /// nearest to its beginning, null when nobody waits; then heads that are watched
 [[nodiscard]] std::string mail(std::vector<compare::session_id> const& to,
-                               std::vector<std::uint64_t> const& read, bool remove,
                                std::vector<compare::name_key> const& watched);
+/// -> how many of them were still there
+[[nodiscard]] std::string throw_away(std::vector<letter_key> const& letters);
+/// Writes something, into the rows of one's own sessions: when it is acknowledged, all that was seen before is on the disk.
+/// -> how many of them live
+[[nodiscard]] std::string prove(std::vector<compare::session_id> const& own);
 
 /// -> a row for the one client that is to sweep this minute, with the server's time
 [[nodiscard]] std::string sweep_turn();
@@ -84,8 +91,8 @@ inline constexpr std::size_t swept_at_once = 500;
 /// When that look was carried out.
 [[nodiscard]] compare::reading time_of_view(answer const& from, std::size_t result);
 
-[[nodiscard]] inline seam::store_time microseconds_in(std::optional<std::string> const& cell) {
-    return compare::store_time_of(static_cast<std::int64_t>(number_in(cell)));
+[[nodiscard]] inline seam::store_time microseconds_in(cell const& from) {
+    return compare::store_time_of(static_cast<std::int64_t>(number_in(from)));
 }
 /// In the first column of a result's only row.
 [[nodiscard]] inline compare::reading time_in(answer const& found, std::size_t result = 0) {

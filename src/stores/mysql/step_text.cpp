@@ -7,12 +7,16 @@ namespace holdfast::stores::mysql {
 
 namespace {
 
+// In a statement behind one that may have waited for a lock: a statement's time is that of its beginning.
+std::string in_time(compare::step const& what) {
+    return what.not_after ? " AND ^<=" + number(what.not_after->time_since_epoch().count()) : "";
+}
+
 // The lock is held to the end of the transaction, and a new generation waits for it.
 std::string guard_of(compare::step const& what, std::string const& found, char const* condition) {
     std::string out{"START TRANSACTION;SELECT COUNT(*)" + found + " FROM %session WHERE id=" +
                     number(what.self) + " AND generation=" + number(what.of) + " AND expires>^"};
-    if (what.not_after) out += " AND ^<=" + number(what.not_after->time_since_epoch().count());
-    return out + condition + " LOCK IN SHARE MODE;";
+    return out + in_time(what) + condition + " LOCK IN SHARE MODE;";
 }
 
 std::string append(compare::step const& what, std::vector<compare::line_item> const& items,
@@ -38,7 +42,7 @@ std::string unseen(compare::step const& what) {
 
 // Read when the head is locked: whoever else lets somebody leave the line has to lock it, too.
 std::string line_conditions_of(compare::step const& what) {
-    std::string out{"SELECT @s IS NOT NULL"};
+    std::string out{"SELECT @s IS NOT NULL" + in_time(what)};
     if (!what.present.empty()) {
         std::string items;
         for (auto const& each : what.present)
@@ -67,10 +71,10 @@ std::string conditions_of(compare::step const& what) {
            " FROM %head WHERE " + name + " AND " +
            (absent ? "body IS NULL" : "body IS NOT NULL AND stamp=" + number(what.expected)) +
            " AND @g";
-    if (what.not_after) out += " AND ~<=" + number(what.not_after->time_since_epoch().count());
     if (what.nobody_behind && !more) out += " AND NOT EXISTS " + unseen(what) + ")";
     out += " FOR UPDATE;";
-    return more ? out + line_conditions_of(what) : out;
+    if (more) return out + line_conditions_of(what);
+    return what.not_after ? out + "SET @d=@d" + in_time(what) + ";" : out;
 }
 
 std::string changes_of(compare::step const& what) {
@@ -120,6 +124,7 @@ std::string packets::first_branch(compare::step const& what) {
 std::string packets::second_branch(compare::step const& what, bool along) {
     if (what.append_otherwise.empty()) return look(what.otherwise);
     return guard_of(what, " INTO @g", along ? " AND NOT @d" : "") +
+           (what.not_after ? "SET @g=@g" + in_time(what) + ";" : "") +
            append(what, what.append_otherwise, "@g") + "COMMIT;SELECT ^,@g;" + look(what.otherwise);
 }
 

@@ -79,19 +79,19 @@ void driver::abandon() noexcept {
 
 // --- exchanges ---------------------------------------------------------------------------------
 
-void driver::ask(compare::ticket which, std::vector<statement> what, reader read) {
+void driver::ask(sql::call which, std::vector<statement> what, reader read) {
     send(std::move(what), [this, which, read = std::move(read)](answer found) {
         if (found.lost || found.failed() != nullptr) return fail(which, found);
         read(std::move(found));
     });
 }
 
-void driver::fail(compare::ticket which, answer const& found) {
-    if (found.lost) return out_.fail(which, *found.lost, !found.sent);
+void driver::fail(sql::call const& which, answer const& found) {
+    if (found.lost) return fail_call(which, *found.lost, !found.sent);
     auto const* const bad = found.failed();
     auto const why = explain(bad->state(), bad->words(), settings_);
     // What came before in the same exchange may have been carried out.
-    out_.fail(which, why, bad == &found.results.front() && bad->surely_failed());
+    fail_call(which, why, bad == &found.results.front() && bad->surely_failed());
     if (bad->state() == "42P01") connections_.cut(why);
 }
 

@@ -40,7 +40,7 @@ private:
     void send_signs_of_life(compare::ticket which,
                             std::vector<compare::session_id> const& ids) override;
     void forget(compare::session_id id) override { messages_.forget_letters(id); }
-    void send_look(compare::ticket which, std::vector<compare::name_query> what,
+    void send_look(sql::call which, std::vector<compare::name_query> what,
                    std::vector<compare::session_id> reaped, viewed_reader then) override;
     void send_step(compare::ticket which, sql::shared_step what, bool along) override;
     void send_look_at(std::vector<compare::session_id> ids) override;
@@ -49,8 +49,8 @@ private:
     void send(std::vector<statement> what, std::function<void(answer)> done) {
         connections_.send({std::move(what), std::move(done)}, now_);
     }
-    void ask(compare::ticket which, std::vector<statement> what, reader read);
-    void fail(compare::ticket which, answer const& found);
+    void ask(sql::call which, std::vector<statement> what, reader read);
+    void fail(sql::call const& which, answer const& found);
     void sweep(int turns);
 
     settings const settings_;

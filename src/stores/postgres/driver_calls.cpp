@@ -110,7 +110,7 @@ void driver::send_look_at(std::vector<compare::session_id> ids) {
 
 // --- names -------------------------------------------------------------------------------------
 
-void driver::send_look(compare::ticket which, std::vector<compare::name_query> what,
+void driver::send_look(sql::call which, std::vector<compare::name_query> what,
                        std::vector<compare::session_id> reaped, viewed_reader then) {
     std::vector<statement> all;
     std::size_t const first = reaped.empty() ? 0 : 1;

@@ -101,7 +101,7 @@ void driver::fetch(compare::ticket which, compare::query what) {
     settle();
 }
 
-void driver::look(compare::ticket which, std::vector<compare::name_query> what, view_reader then) {
+void driver::look(call which, std::vector<compare::name_query> what, view_reader then) {
     auto const copy = what;
     send_look(which, copy, {},
               [this, which, what = std::move(what), then = std::move(then)](
@@ -111,7 +111,7 @@ void driver::look(compare::ticket which, std::vector<compare::name_query> what, 
               });
 }
 
-void driver::look_again(compare::ticket which, std::vector<compare::name_query> what,
+void driver::look_again(call which, std::vector<compare::name_query> what,
                         std::vector<viewed> const& seen, view_reader then) {
     for (std::size_t i = 0; i < what.size(); ++i) {
         auto& named = what[i].sessions;

@@ -20,6 +20,8 @@ struct viewed {
     std::vector<compare::session_id>
         expired{};  ///< their time is over, but nobody has ended them yet
     std::vector<compare::session_id> untold{};  ///< the head names them beyond what one look tells
+    std::vector<compare::session_id>
+        named{};  ///< all whom the head names, where the dialect wants to know
 };
 
 /// What the exchange of a step has told.
@@ -33,6 +35,15 @@ struct stepped {
 };
 
 using shared_step = std::shared_ptr<compare::step const>;
+
+/// A call of the family, of which one exchange or several are made.
+struct call {
+    call(compare::ticket of, bool has_written = false) : which{of}, written{has_written} {}
+
+    compare::ticket which;
+    /// An exchange before has written something: whatever fails from here on, the call may have been carried out.
+    bool written;
+};
 
 /// A call is one exchange with the server. It needs a second one only when what it found has to be looked at more closely: a
 /// session whose time is over, a miss that was not expected.
@@ -57,9 +68,13 @@ protected:
     void on_stepped(compare::ticket which, shared_step const& what, stepped found);
     void on_second_branch(compare::ticket which, shared_step const& what, viewed seen,
                           compare::reading when);
+    /// A call has no answer. `certain`: the exchange that failed was not carried out, and will not be.
+    void fail_call(call const& which, base::error why, bool certain) {
+        out_.fail(which.which, std::move(why), certain && !which.written);
+    }
 
     /// Looks once more where sessions were found whose time is over, which are ended first.
-    void look(compare::ticket which, std::vector<compare::name_query> what, view_reader then);
+    void look(call which, std::vector<compare::name_query> what, view_reader then);
 
     /// There is no connection any more, or there is one again. -> whether that is news
     bool on_down(base::error const& why);
@@ -78,7 +93,7 @@ private:
     /// The session has ended: nothing is heard for it any more.
     virtual void forget(compare::session_id id) = 0;
     /// Ends these sessions if their time is over, and then looks.
-    virtual void send_look(compare::ticket which, std::vector<compare::name_query> what,
+    virtual void send_look(call which, std::vector<compare::name_query> what,
                            std::vector<compare::session_id> reaped, viewed_reader then) = 0;
     /// `along`: with the second branch, or its look.
     virtual void send_step(compare::ticket which, shared_step what, bool along) = 0;
@@ -89,7 +104,7 @@ private:
     /// Removes what the dead have left where nobody looks, if nobody else has done so lately.
     virtual void send_sweep() = 0;
 
-    void look_again(compare::ticket which, std::vector<compare::name_query> what,
+    void look_again(call which, std::vector<compare::name_query> what,
                     std::vector<viewed> const& seen, view_reader then);
     void remember(compare::name_key const& key, bool contended);
 

@@ -37,15 +37,16 @@ void driver::on_stepped(compare::ticket which, shared_step const& what, stepped 
     }
     compare::committed out{*found.written, {}, std::move(found.places)};
     if (!found.joined_unseen) return out_.tell(which, std::move(out), found.when);
-    look(which, {what->otherwise},
+    look({which, true}, {what->otherwise},
          [this, which, out](std::vector<compare::view> behind, compare::reading when) mutable {
              out.behind = std::move(behind.front());
              out_.tell(which, std::move(out), when);
          });
 }
 
+// Whoever was to join the line has joined it.
 void driver::send_second_branch(compare::ticket which, shared_step const& what) {
-    look(which, {what->otherwise},
+    look({which, !what->append_otherwise.empty()}, {what->otherwise},
          [this, which](std::vector<compare::view> seen, compare::reading when) {
              out_.tell(which, compare::missed{std::move(seen.front())}, when);
          });
@@ -55,7 +56,7 @@ void driver::on_second_branch(compare::ticket which, shared_step const& what, vi
                               compare::reading when) {
     if (seen.expired.empty() && seen.untold.empty())
         return out_.tell(which, compare::missed{std::move(seen.found)}, when);
-    look_again(which, {what->otherwise}, {std::move(seen)},
+    look_again({which, !what->append_otherwise.empty()}, {what->otherwise}, {std::move(seen)},
                [this, which](std::vector<compare::view> closer, compare::reading then) {
                    out_.tell(which, compare::missed{std::move(closer.front())}, then);
                });
