@@ -130,5 +130,32 @@ TEST(zookeeper_link, a_client_that_is_not_welcome_goes_on_asking_in_steps) {
     EXPECT_LT(network.connections(), before + 30);
 }
 
+compare::outcome write(driver_tests::client& by, compare::own_session const& who,
+                       std::string const& name, std::size_t size) {
+    compare::step what;
+    what.self = who.id;
+    what.of = who.current;
+    what.key = {name, false};
+    what.head = compare::head_write{};
+    what.head->body = std::string(size, 'x');
+    return by.commit(what);
+}
+
+TEST(zookeeper_link, what_no_server_would_take_is_refused_before_it_is_sent) {
+    support::zookeeper_server server;
+    proxy network{server.port(), 1};
+    auto mine = client_of(url_by(network.port()));
+    compare::own_session who{.id = compare::session_id{1}};
+    who.current = expect<compare::opened>(mine.open(who.id, 60s)).current;
+    (void)expect<compare::committed>(write(mine, who, "large", 1'000'000));
+    EXPECT_EQ(mine.look({.key = {"large", false}}).body.size(), 1'000'000U);
+    auto const before = network.connections();
+    for (std::size_t const size : {1'040'000U, 1'048'600U, 3'000'000U}) {
+        auto const refused = expect<compare::rejected>(write(mine, who, "larger", size));
+        EXPECT_EQ(refused.error.code, errc::unsupported) << refused.error.text;
+    }
+    EXPECT_EQ(network.connections(), before);
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_tests

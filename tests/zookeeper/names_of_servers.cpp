@@ -63,8 +63,8 @@ std::string ask(std::string const& name) {
 
 }  // namespace holdfast::zookeeper_tests::names_of_servers
 
-extern "C" int getaddrinfo(char const* name, char const* service, addrinfo const* hints,
-                           addrinfo** found) {
+extern "C" [[gnu::visibility("default")]] int getaddrinfo(char const* name, char const* service,
+                                                          addrinfo const* hints, addrinfo** found) {
     using lookup = int(char const*, char const*, addrinfo const*, addrinfo**);
     static auto* const real = reinterpret_cast<lookup*>(::dlsym(RTLD_NEXT, "getaddrinfo"));
     bool const numeric = hints != nullptr && (hints->ai_flags & AI_NUMERICHOST) != 0;

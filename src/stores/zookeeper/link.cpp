@@ -12,6 +12,18 @@ ACL_vector const& acl_of(settings const& of) {
     return of.private_nodes ? ZOO_CREATOR_ALL_ACL : ZOO_OPEN_ACL_UNSAFE;
 }
 
+// As servers take it unless they are told otherwise, with some room for what they add.
+constexpr std::size_t largest_request = 1'040'000;
+
+/// With what a request has beside its paths and data, at most.
+std::size_t size_of(std::vector<operation> const& operations) {
+    constexpr std::size_t beside = 100;
+    std::size_t out = beside;
+    for (auto const& each : operations)
+        out += each.path.size() + each.data.size() + beside;
+    return out;
+}
+
 }  // namespace
 
 link::link(surroundings in, net::poller::tag about, std::chrono::milliseconds session, listener who,
@@ -103,6 +115,8 @@ void link::give(request what) {
 }
 
 int link::give_together(call& which, std::vector<operation> const& operations) {
+    // The server would close the connection, each time anew.
+    if (size_of(operations) > largest_request) return ZMARSHALLINGERROR;
     auto const count = operations.size();
     which.results.resize(count);
     which.stats.resize(count);
