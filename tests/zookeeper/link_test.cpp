@@ -34,6 +34,18 @@ std::string url_by(std::uint16_t port, std::string const& user = {}) {
     return "zookeeper://" + user + "127.0.0.1:" + std::to_string(port) + "?timeout=1s&tick=200ms";
 }
 
+/// Of a server that is none: a session of 30 s.
+void begin_session(support::raw_socket const& socket) {
+    (void)socket.receive();
+    std::string const greeting{"\0\0\0\x25\0\0\0\0\0\0\x75\x30\0\0\0\0\0\0\0\1\0\0\0\x10", 24};
+    (void)socket.send(greeting + std::string(17, '\0'));
+}
+
+std::string url_of(support::raw_server const& server, std::string const& options,
+                   std::string const& user = {}) {
+    return "zookeeper://" + user + server.url(options).substr(std::string{"redis://"}.size());
+}
+
 void expect_denied(driver_tests::client& who) {
     auto const refused = expect<compare::rejected>(who.fetch({{{.key = {"q", false}}}}));
     EXPECT_EQ(refused.error.code, errc::access_denied) << refused.error.text;
@@ -102,19 +114,31 @@ TEST(zookeeper_link, a_server_that_ends_every_session_is_asked_in_steps) {
     std::atomic<int> connections{0};
     support::raw_server refusing{[&](support::raw_socket const& socket) {
         ++connections;
-        (void)socket.receive();
-        std::string greeting{"\0\0\0\x25\0\0\0\0\0\0\x75\x30\0\0\0\0\0\0\0\1\0\0\0\x10", 24};
-        (void)socket.send(greeting + std::string(17, '\0'));
+        begin_session(socket);
         // The answer to authentication: xid -4, and it failed.
         (void)socket.send(
             std::string{"\0\0\0\x10\xff\xff\xff\xfc\0\0\0\0\0\0\0\0\xff\xff\xff\x8d", 20});
         socket.listen();
     }};
-    auto mine = client_of("zookeeper://anna:s3cret@" +
-                          refusing.url("?timeout=1s").substr(std::string{"redis://"}.size()));
+    auto mine = client_of(url_of(refusing, "?timeout=1s", "anna:s3cret@"));
     expect_denied(mine);
     mine.drive_for(1s);
     EXPECT_LT(connections, 30);
+}
+
+TEST(zookeeper_link, a_server_that_forgets_to_answer_is_reminded_long_before_it_is_given_up) {
+    std::atomic<int> requests{0};
+    support::raw_server forgetful{[&](support::raw_socket const& socket) {
+        begin_session(socket);
+        while (!socket.receive().empty())
+            ++requests;
+    }};
+    auto mine = client_of(url_of(forgetful, "?timeout=20s"));
+    mine.driver().fetch(mine.next_ticket(), {{{.key = {"q", false}}}});
+    EXPECT_TRUE(mine.drive_until([&] { return requests > 1; }, 10s));
+    mine.drive_for(1s);
+    EXPECT_EQ(requests, 2) << "once is enough";
+    EXPECT_EQ(forgetful.connections(), 1);
 }
 
 TEST(zookeeper_link, a_client_that_is_not_welcome_goes_on_asking_in_steps) {

@@ -88,7 +88,10 @@ void link::give_up(int code) {
 
 void link::give(request what) {
     auto const now = base::boot_clock::now();
-    if (under_way_.empty()) progress_ = now;
+    if (under_way_.empty()) {
+        progress_ = now;
+        reminded_ = false;
+    }
     auto* const made = new call{.home = this, .then = std::move(what.then)};
     under_way_.insert(made);
     made->out.when = now;

@@ -155,6 +155,7 @@ private:
     bool closing_{false};
     std::set<call*> under_way_;
     base::instant progress_{};  ///< the last answer, or when it began to wait for one
+    bool reminded_{false};      ///< of what is under way, since then
     base::instant begun_{};
     base::instant library_due_{};
     /// Before the servers are tried again.

@@ -15,6 +15,9 @@ namespace holdfast::stores::zookeeper {
 
 namespace {
 
+/// How long an answer may take before another request is sent, and nothing else is done about it.
+constexpr std::chrono::milliseconds longest_silence{250};
+
 bool is_ready(base::descriptor const& socket, short kind) noexcept {
     pollfd one{socket.get(), kind, 0};
     return ::poll(&one, 1, 0) == 1;
@@ -143,9 +146,14 @@ void link::tend(base::instant now) {
             progress_ = begun_ = now;
         }
     }
-    // The library would take two thirds of the session's time to find that nobody is there any more.
-    if (connected_ && passing_ && under_way_.empty() && now >= progress_ + 2 * settings_.timeout)
+    // The library would take two thirds of the session's time to find that nobody is there any more. And servers from 3.6.0
+    // to 3.8.0 can forget that they have something to answer until something else comes (ZOOKEEPER-4537).
+    bool const idle = passing_ && under_way_.empty() && now >= progress_ + 2 * settings_.timeout;
+    bool const silent = !under_way_.empty() && !reminded_ && now >= progress_ + longest_silence;
+    if (connected_ && (idle || silent)) {
+        reminded_ = silent;
         give({.what = request::kind::exists, .path = "/"});
+    }
     bool const found = handle_ == nullptr && lookup_ && lookup_->ready(now);
     if (library_descriptor_ < 0 && now < library_due_ && !found) return;
     if (library_descriptor_ >= 0 || find_servers(now)) connect_next(now);
@@ -215,7 +223,8 @@ base::instant link::due() const noexcept {
     auto out = library_due_;
     if (!connected_ && library_descriptor_ >= 0) out = std::min(out, begun_ + settings_.timeout);
     if (connected_ && !under_way_.empty())
-        out = std::min(out, progress_ + settings_.timeout);
+        out = std::min({out, progress_ + settings_.timeout,
+                        reminded_ ? base::never : progress_ + longest_silence});
     else if (connected_ && passing_)
         out = std::min(out, progress_ + 2 * settings_.timeout);
     if (!waiting_.empty()) out = std::min(out, waiting_.front().by);
