@@ -56,9 +56,12 @@ void common_session::tell_gap() {
 
 link& common_session::current() {
     if (link_ && !link_->is_expired()) return *link_;
-    if (link_) with_.over.push_back(std::move(link_));
+    if (link_) {
+        with_.over.push_back(std::move(link_));
+        next_ = base::boot_clock::now() + pause_.next();
+    }
     link_ = std::make_unique<link>(
-        with_.given, with_.poller, ++with_.last_tag, time_out,
+        with_.surroundings(), ++with_.last_tag, time_out,
         link::listener{.on_connected = [this] { on_connected(); },
                        .on_lost =
                            [this] {
@@ -67,7 +70,8 @@ link& common_session::current() {
                                            " is lost");
                            },
                        .on_expired = [this] { on_expired(); },
-                       .on_event = [this](std::string const& path) { on_event(path); }});
+                       .on_event = [this](std::string const& path) { on_event(path); }},
+        next_);
     return *link_;
 }
 
@@ -98,11 +102,19 @@ void common_session::greet(std::size_t folder) {
                                with_.clock.note(from.stat);
                                return on_greeted();
                            }
-                           if (from.failed != answer::nowhere) link_->give_up(from.code);
+                           if (from.failed != answer::nowhere) on_refused(from);
                        }});
 }
 
+// For whatever reason, which may go away: another session tries again.
+void common_session::on_refused(answer const& from) {
+    watched_.clear();
+    another_ = true;
+    link_->give_up(from.code);
+}
+
 void common_session::on_greeted() {
+    pause_.reset();
     link_->let_pass();
     if (!std::exchange(another_, false)) return;
     renew_();

@@ -59,14 +59,17 @@ private:
     void on_expired();
     void on_event(std::string const& path);
     void greet(std::size_t folder);
+    void on_refused(answer const& from);
     void on_greeted();
 
     context& with_;
     std::function<void()> const renew_;
     std::unique_ptr<link> link_;
     bool closed_{false};
-    bool lost_{false};     ///< the connection, since it was last there
-    bool another_{false};  ///< or it will be: the session before has ended
+    bool lost_{false};      ///< the connection, since it was last there
+    bool another_{false};   ///< or it will be: the session before has ended
+    base::instant next_{};  ///< when another one may begin to connect
+    compare::retry_pause pause_{std::chrono::milliseconds{5}, std::chrono::milliseconds{1000}};
     std::map<std::string, change> watched_;
 };
 

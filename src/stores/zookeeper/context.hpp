@@ -31,8 +31,11 @@ struct context {
     base::random chance;
     leader_clock clock;
     net::poller::tag last_tag{0};  ///< of a link; none is used twice
+    closing_connections closing;
     /// To be closed when none of their answers is being read.
     std::vector<std::unique_ptr<link>> over;
+
+    [[nodiscard]] link::surroundings surroundings() noexcept { return {given, poller, closing}; }
 
     [[nodiscard]] fault judged(answer const& from) const {
         return judge(from.code, from.sent, given);

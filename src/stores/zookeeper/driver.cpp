@@ -5,6 +5,12 @@
 
 namespace holdfast::stores::zookeeper {
 
+namespace {
+
+constexpr std::chrono::milliseconds longest_farewell{500};
+
+}  // namespace
+
 driver::driver(settings to, compare::log_function log, compare::driver_events& events)
     : polled_driver{events, std::move(log)},
       with_{std::move(to), poller_, out_},
@@ -44,6 +50,7 @@ compare::driver_traits driver::traits() const {
 
 void driver::tend() {
     std::exchange(with_.over, {}).clear();
+    with_.closing.tend(now_);
     common_.tend(now_);
     sessions_.tend(now_);
     mail_.tend();
@@ -60,7 +67,7 @@ void driver::take(std::span<net::poller::event const> events) {
 
 base::instant driver::next_due() const noexcept {
     if (!with_.over.empty()) return {};
-    return std::min({common_.due(), sessions_.due(), subscribed_.due()});
+    return std::min({common_.due(), sessions_.due(), subscribed_.due(), with_.closing.due()});
 }
 
 // Farewells: the common session last, which may have something on its way.
@@ -69,9 +76,12 @@ void driver::cut() noexcept {
     sessions_.close_all();
     common_.close();
     std::exchange(with_.over, {}).clear();
+    // The program may end now, and with it the connections.
+    with_.closing.wait(longest_farewell);
 }
 
 void driver::abandon() noexcept {
+    with_.closing.clear();
     common_.abandon();
     sessions_.abandon();
 }
@@ -132,16 +142,20 @@ void driver::watch(compare::ticket which, compare::name_key key) {
     do_call(which, [&] { subscribed_.watch(which, key); });
 }
 
-void driver::unwatch(compare::name_key key) noexcept {
+void driver::unwatch(compare::name_key key) noexcept try {
     do_call([&] { subscribed_.unwatch(key); });
+} catch (std::exception const&) {
+    return;  // it is told once too often
 }
 
 void driver::watch_session(compare::session_id id) {
     do_call([&] { subscribed_.watch_session(id); });
 }
 
-void driver::unwatch_session(compare::session_id id) noexcept {
+void driver::unwatch_session(compare::session_id id) noexcept try {
     do_call([&] { subscribed_.unwatch_session(id); });
+} catch (std::exception const&) {
+    return;  // the same
 }
 
 }  // namespace holdfast::stores::zookeeper

@@ -31,6 +31,10 @@ constexpr std::array rules{
          "have a node of somebody else in the way; give the store URL a path of its own", true},
     rule{quota_exceeded, errc::store_unavailable,
          "have a quota on the store's path, and it is used up", true},
+    rule{ZMARSHALLINGERROR, errc::unsupported,
+         "take no more than 1 MB at once (jute.maxbuffer), and who holds this name, with their "
+         "values, is more than that",
+         true},
     rule{ZTHROTTLEDOP, errc::store_unavailable, "have more requests than they can take", true},
     rule{ZOPERATIONTIMEOUT, errc::store_unavailable, "did not answer in time", false},
     rule{ZSESSIONEXPIRED, errc::store_unavailable, "have ended the connection's session", false},

@@ -1,11 +1,5 @@
-#include <algorithm>
-#include <array>
-#include <memory>
 #include <utility>
 
-#include <fcntl.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "stores/zookeeper/link_call.hpp"
@@ -18,35 +12,42 @@ ACL_vector const& acl_of(settings const& of) {
     return of.private_nodes ? ZOO_CREATOR_ALL_ACL : ZOO_OPEN_ACL_UNSAFE;
 }
 
+// As servers take it unless they are told otherwise, with some room for what they add.
+constexpr std::size_t largest_request = 1'040'000;
+
+/// With what a request has beside its paths and data, at most.
+std::size_t size_of(std::vector<operation> const& operations) {
+    constexpr std::size_t beside = 100;
+    std::size_t out = beside;
+    for (auto const& each : operations)
+        out += each.path.size() + each.data.size() + beside;
+    return out;
+}
+
 }  // namespace
 
-link::link(settings const& to, net::poller& events, net::poller::tag about,
-           std::chrono::milliseconds session, listener who)
-    : settings_{to}, poller_{events}, about_{about}, tell_{std::move(who)} {
-    zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it would write to the program's stderr
-    handle_ = zookeeper_init(to.hosts.c_str(), &link::on_watch, static_cast<int>(session.count()),
-                             nullptr, this, 0);
-    begun_ = base::boot_clock::now();
-    expired_ = handle_ == nullptr;  // a host that nobody knows
-    if (expired_) return;
-    zoo_set_servers_resolution_delay(handle_, -1);
-    if (!to.user.empty()) {
-        auto const who_am_i = to.user + ":" + to.password;
-        zoo_add_auth(handle_, "digest", who_am_i.data(), static_cast<int>(who_am_i.size()), nullptr,
-                     nullptr);
-    }
-}
+link::link(surroundings in, net::poller::tag about, std::chrono::milliseconds session, listener who,
+           base::instant from)
+    : settings_{in.to},
+      poller_{in.events},
+      left_{in.closing},
+      about_{about},
+      session_{session},
+      tell_{std::move(who)},
+      begun_{base::boot_clock::now()},
+      library_due_{from} {}
 
 link::~link() {
     closing_ = true;
     registered_.end();
-    if (handle_ != nullptr) zookeeper_close(handle_);
+    close_handle();
     for (auto& each : waiting_)
         refuse(each);
 }
 
 void link::abandon() noexcept {
     if (library_descriptor_ >= 0) ::close(library_descriptor_);
+    copy_.reset();
     handle_ = nullptr;  // its threads of thought are the parent's
 }
 
@@ -79,13 +80,18 @@ void link::refuse(request& what, int code) {
 
 void link::give_up(int code) {
     expired_ = true;
+    connected_ = false;
+    lose_all();
     for (auto& each : std::exchange(waiting_, {}))
         refuse(each, code);
 }
 
 void link::give(request what) {
     auto const now = base::boot_clock::now();
-    if (under_way_.empty()) progress_ = now;
+    if (under_way_.empty()) {
+        progress_ = now;
+        reminded_ = false;
+    }
     auto* const made = new call{.home = this, .then = std::move(what.then)};
     under_way_.insert(made);
     made->out.when = now;
@@ -112,6 +118,8 @@ void link::give(request what) {
 }
 
 int link::give_together(call& which, std::vector<operation> const& operations) {
+    // The server would close the connection, each time anew.
+    if (size_of(operations) > largest_request) return ZMARSHALLINGERROR;
     auto const count = operations.size();
     which.results.resize(count);
     which.stats.resize(count);
@@ -163,90 +171,6 @@ void link::on_state(int state) {
     if (!over || std::exchange(expired_, true)) return;
     tell_.on_expired();
     give_up(state == ZOO_AUTH_FAILED_STATE ? ZAUTHFAILED : ZCONNECTIONLOSS);
-}
-
-// --- driving -----------------------------------------------------------------------------------
-
-void link::cut() noexcept {
-    if (library_descriptor_ >= 0) ::shutdown(library_descriptor_, SHUT_RDWR);
-}
-
-// A copy is watched, since the library closes its own at moments of its choice.
-void link::follow(int descriptor, int interest) {
-    std::uint32_t const kinds =
-        ((interest & ZOOKEEPER_READ) != 0 ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
-        ((interest & ZOOKEEPER_WRITE) != 0 ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
-    if (descriptor == library_descriptor_) {
-        if (descriptor >= 0) registered_.want(kinds);
-        return;
-    }
-    registered_.end();
-    copy_ = {};
-    library_descriptor_ = descriptor;
-    if (descriptor < 0) return;
-    copy_ = base::descriptor{::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)};
-    registered_ = poller_.add(copy_.get(), kinds, about_);
-}
-
-void link::process(std::uint32_t kinds) {
-    if (expired_) return;
-    int const events = ((kinds & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ZOOKEEPER_READ : 0) |
-                       ((kinds & EPOLLOUT) != 0 ? ZOOKEEPER_WRITE : 0);
-    if (zookeeper_process(handle_, events) != ZOK) {
-        follow(-1, 0);
-        library_due_ = {};
-    }
-    if (connected_ && zoo_state(handle_) != ZOO_CONNECTED_STATE) on_state(ZOO_CONNECTING_STATE);
-}
-
-void link::tend(base::instant now) {
-    while (!waiting_.empty() && waiting_.front().by <= now) {
-        auto late = std::move(waiting_.front());
-        waiting_.pop_front();
-        refuse(late);
-    }
-    if (expired_) return follow(-1, 0);
-    bool const stuck = connected_ ? !under_way_.empty() && progress_ + settings_.timeout <= now
-                                  : begun_ + settings_.timeout <= now;
-    if (stuck) {
-        cut();
-        progress_ = begun_ = now;
-    }
-    // The library would take two thirds of the session's time to find that nobody is there any more.
-    if (connected_ && passing_ && under_way_.empty() && now >= progress_ + 2 * settings_.timeout)
-        give({.what = request::kind::exists, .path = "/"});
-    if (library_descriptor_ < 0 && now < library_due_) return;
-    // One server after the other, until one takes its time. The library would pause when none did, the longer the longer
-    // the session may last; we do so in steps of our own.
-    constexpr int most_tries = 8;
-    for (int tries = 0; tries < most_tries; ++tries) {
-        int descriptor = -1;
-        int interest = 0;
-        timeval wait{};
-        auto const before = library_descriptor_;
-        int const code = zookeeper_interest(handle_, &descriptor, &interest, &wait);
-        if (connected_ && zoo_state(handle_) != ZOO_CONNECTED_STATE) on_state(ZOO_CONNECTING_STATE);
-        if (code == ZOK && descriptor >= 0 && before < 0) begun_ = now;
-        follow(code == ZOK ? descriptor : -1, interest);
-        if (expired_) return;
-        if (code != ZOK) continue;
-        auto const span =
-            std::chrono::seconds{wait.tv_sec} + std::chrono::microseconds{wait.tv_usec};
-        library_due_ =
-            now + std::max<std::chrono::microseconds>(span, std::chrono::milliseconds{1});
-        if (descriptor >= 0) return;
-        library_due_ = now + pause_.next();
-        return;
-    }
-}
-
-base::instant link::due() const noexcept {
-    if (expired_) return base::never;
-    auto out = std::min(library_due_, connected_ ? base::never : begun_ + settings_.timeout);
-    if (connected_ && passing_)
-        out = std::min(out, progress_ + settings_.timeout * (under_way_.empty() ? 2 : 1));
-    if (!waiting_.empty()) out = std::min(out, waiting_.front().by);
-    return out;
 }
 
 }  // namespace holdfast::stores::zookeeper

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "base/descriptor.hpp"
 #include "net/poller.hpp"
 #include "stores/compare/retry_pause.hpp"
+#include "stores/zookeeper/closing_connections.hpp"
+#include "stores/zookeeper/server_lookup.hpp"
 #include "stores/zookeeper/settings.hpp"
 
 namespace holdfast::stores::zookeeper {
@@ -66,9 +69,18 @@ public:
         std::function<void(std::string const&)> on_event;  ///< a watched path is another one now
     };
 
-    link(settings const& to, net::poller& events, net::poller::tag about,
-         std::chrono::milliseconds session, listener who);
-    /// Ends the session, if that can be said at once. What is under way is answered as lost.
+    /// What a link needs of its driver; lives longer.
+    struct surroundings {
+        settings const& to;
+        net::poller& events;
+        closing_connections& closing;
+    };
+
+    /// `from`: when it may connect first.
+    link(surroundings in, net::poller::tag about, std::chrono::milliseconds session, listener who,
+         base::instant from = {});
+    /// Ends the session if the network takes the request at once, and waits for nobody; else it ends by itself. What is under
+    /// way is answered as lost.
     ~link();
     link(link const&) = delete;
     link& operator=(link const&) = delete;
@@ -79,7 +91,7 @@ public:
     void send_first(request what) { give(std::move(what)); }
     /// From now on requests pass; also after another connection of the same session.
     void let_pass();
-    /// As if it had expired, without a word; what waits is answered with this code.
+    /// As if it had expired, without a word. What is under way is answered as lost, what waits with this code.
     void give_up(int code);
 
     [[nodiscard]] bool is_connected() const noexcept { return connected_; }
@@ -115,14 +127,25 @@ private:
     [[nodiscard]] int give_together(call& which, std::vector<operation> const& operations);
     void on_state(int state);
     void cut() noexcept;
-    void follow(int descriptor, int interest);
+    [[nodiscard]] bool find_servers(base::instant now);
+    void connect_first(base::instant now);
+    void connect_next(base::instant now);
+    [[nodiscard]] bool is_stuck(base::instant now) const noexcept;
+    void read_what_waits();
+    /// False: there are no descriptors left.
+    bool follow(int descriptor, int interest);
+    void close_handle() noexcept;
     static void refuse(request& what, int code = ZCONNECTIONLOSS);
 
     settings const& settings_;
     net::poller& poller_;
+    closing_connections& left_;  ///< connections by which sessions were ended
     net::poller::tag const about_;
+    std::chrono::milliseconds const session_;  ///< the time-out to ask for
     listener const tell_;
-    zhandle_t* handle_{nullptr};
+    std::unique_ptr<server_lookup> lookup_;  ///< under way
+    std::string addresses_;                  ///< that the library has
+    zhandle_t* handle_{nullptr};             ///< nullptr: no address is known
     base::descriptor copy_;  ///< of the library's socket, which it closes whenever it likes
     net::poller::registration registered_;
     int library_descriptor_{-1};
@@ -132,6 +155,7 @@ private:
     bool closing_{false};
     std::set<call*> under_way_;
     base::instant progress_{};  ///< the last answer, or when it began to wait for one
+    bool reminded_{false};      ///< of what is under way, since then
     base::instant begun_{};
     base::instant library_due_{};
     /// Before the servers are tried again.

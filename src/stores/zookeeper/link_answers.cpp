@@ -11,6 +11,7 @@ void link::finish(call* which, int code) {
     auto& home = *own->home;
     if (home.under_way_.erase(which) == 0) return;  // answered as lost
     home.progress_ = base::boot_clock::now();
+    home.reminded_ = false;
     own->out.code = home.closing_ ? ZCLOSING : code;
     if (own->then) own->then(own->out);
 }

@@ -14,14 +14,20 @@ std::chrono::milliseconds signs_of_life::time_out_for(milliseconds lease,
     return std::min((lease + 2 * tick) * 4 / 3 + milliseconds{4}, longest);
 }
 
-// A write that was confirmed proves that whatever was said a tick before it has been counted. The leader's own count
-// began with the first of those, and lasts for the whole time-out.
+// Three writes prove that the first was counted. Within the tick after it was confirmed, the leader asks the follower who
+// has spoken; the second is sent later than that, so its confirmation reaches the follower behind the question. By then the
+// follower has answered, and the third, sent after that confirmation, reaches the leader behind the answer. The leader's
+// own count began no earlier than the first was sent, and lasts for the whole time-out, by a clock that may run faster than
+// ours; what the holder's own margin leaves of that is allowed for here.
 base::instant signs_of_life::confirm(base::instant sent, base::instant confirmed) {
+    base::instant second{};
     for (auto const& each : recent_)
-        if (each.confirmed + tick_ <= sent) note_counted(each.sent);
+        if (each.confirmed <= sent) second = std::max(second, each.sent);
+    for (auto const& each : recent_)
+        if (each.confirmed + tick_ <= second) note_counted(each.sent);
     std::erase_if(recent_, [&](sign const& each) { return each.sent < counted_; });
     recent_.push_back({sent, confirmed});
-    return std::min(sent, counted_ + (given_ - lease()));
+    return std::min(sent, counted_ + (given_ - lease()) * 99 / 100);
 }
 
 }  // namespace holdfast::stores::zookeeper

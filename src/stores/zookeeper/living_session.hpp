@@ -15,9 +15,9 @@ namespace holdfast::stores::zookeeper {
 
 /// The signs of life that are known to count.
 ///
-/// A follower tells its leader once a tick who has spoken to it. So the leader counts from a moment that may lie as far back as the
-/// sign of life before the last one: a quarter of the time-out, for that is how often we write, and two ticks. A lease is
-/// that much shorter than ZooKeeper's time-out.
+/// A follower tells its leader who has spoken to it when it is asked, twice a tick. So the leader surely counts from a moment that
+/// may lie as far back as two signs of life before the last one: a quarter of the time-out, for we write twice in that time,
+/// and two ticks. A lease is that much shorter than ZooKeeper's time-out.
 ///
 /// Thread-safety: none.
 class signs_of_life {
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] static milliseconds lease_of(milliseconds given, milliseconds tick) noexcept;
     [[nodiscard]] static milliseconds time_out_for(milliseconds lease, milliseconds tick) noexcept;
     /// How often something has to be written.
-    [[nodiscard]] milliseconds interval() const noexcept { return given_ / 4; }
+    [[nodiscard]] milliseconds interval() const noexcept { return given_ / 8; }
 
     /// The leader itself was asked at this moment or later: it counts from then on.
     void note_counted(base::instant since) { counted_ = std::max(counted_, since); }

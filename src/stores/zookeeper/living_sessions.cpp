@@ -43,7 +43,7 @@ void living_sessions::tend(compare::session_id id, base::instant now) {
     if (session->life->is_expired() || unkept) return end(id);
     if (!session->open || now < session->next_sign) return;
     show(*session, {});
-    session->life->tend(now);
+    if (auto const* const own = known(id)) own->life->tend(now);
 }
 
 void living_sessions::take(net::poller::event const& event) {
@@ -94,7 +94,7 @@ void living_sessions::keep(compare::ticket which, std::vector<compare::session_i
             state->found[each].began = compare::store_time_of(began);
             advance();
         });
-        session->life->tend(base::boot_clock::now());
+        if (auto const* const own = known(ids[each])) own->life->tend(base::boot_clock::now());
     }
     advance();
 }

@@ -46,7 +46,7 @@ private:
     [[nodiscard]] living_session* known(compare::session_id id);
     void begin(living_session& session, std::chrono::milliseconds lease);
     void on_connected(compare::session_id id);
-    void write_record(living_session& session);
+    void write_record(compare::session_id id);
     void on_record(compare::session_id id, answer const& from);
     void read_record(compare::session_id id);
     void write_after_folders(compare::session_id id);

@@ -17,7 +17,7 @@ void living_sessions::open(compare::ticket which, compare::session_id id, millis
     if (auto* const session = known(id)) {
         session->opening.push_back(which);
         if (session->open) return tell_open(*session);
-        if (session->opening.size() == 1) write_record(*session);
+        if (session->opening.size() == 1) write_record(id);
         return;
     }
     auto& session = *all_.emplace(id, std::make_unique<living_session>(living_session{
@@ -30,7 +30,7 @@ void living_sessions::open(compare::ticket which, compare::session_id id, millis
 
 void living_sessions::begin(living_session& session, milliseconds lease) {
     session.life = std::make_unique<link>(
-        with_.given, with_.poller, ++with_.last_tag,
+        with_.surroundings(), ++with_.last_tag,
         signs_of_life::time_out_for(lease, with_.given.tick),
         link::listener{.on_connected = [this, id = session.id] { on_connected(id); },
                        .on_lost =
@@ -40,15 +40,14 @@ void living_sessions::begin(living_session& session, milliseconds lease) {
                            },
                        .on_expired = [] {},
                        .on_event = [](std::string const&) {}});
-    write_record(session);
-    session.life->tend(base::boot_clock::now());
+    write_record(session.id);
 }
 
 void living_sessions::on_connected(compare::session_id id) {
     auto* const session = known(id);
     if (session == nullptr) return;
     // A server that gives it less time than it had: what was told of the lease is not true any more.
-    if (session->open && session->life->session_timeout() < session->signs.given()) {
+    if (session->life->session_timeout() < session->signs.given()) {
         with_.doubt("ZooKeeper at " + with_.given.shown() +
                     " has shortened the time-out of a session; look at maxSessionTimeout of all "
                     "servers");
@@ -59,14 +58,17 @@ void living_sessions::on_connected(compare::session_id id) {
     session->life->let_pass();
 }
 
-void living_sessions::write_record(living_session& session) {
-    auto const path = with_.at.session(session.id);
+void living_sessions::write_record(compare::session_id id) {
+    auto const path = with_.at.session(id);
+    auto const& session = *known(id);
     session.life->send(
         {.what = request::kind::together,
          .operations =
              {{.what = operation::kind::create, .path = path, .mode = ZOO_EPHEMERAL},
               {.what = operation::kind::set, .path = path, .data = session.body, .version = 0}},
-         .then = [this, id = session.id](answer& from) { on_record(id, from); }});
+         .then = [this, id](answer& from) { on_record(id, from); }});
+    // It may have been answered already, and have failed.
+    if (auto const* const own = known(id)) own->life->tend(base::boot_clock::now());
 }
 
 void living_sessions::on_record(compare::session_id id, answer const& from) {
@@ -111,8 +113,7 @@ void living_sessions::write_after_folders(compare::session_id id) {
         auto* const session = known(id);
         if (session == nullptr) return;
         if (there.code != ZOK) return fail_opening(*session, with_.judged(there));
-        write_record(*session);
-        session->life->tend(base::boot_clock::now());
+        write_record(id);
     });
 }
 

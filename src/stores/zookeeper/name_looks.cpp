@@ -10,6 +10,8 @@ namespace holdfast::stores::zookeeper {
 
 namespace {
 
+constexpr int most_rounds = 16;
+
 bool same_moment(Stat const& one, Stat const& other) {
     return one.czxid == other.czxid && one.mzxid == other.mzxid && one.cversion == other.cversion;
 }
@@ -37,6 +39,7 @@ struct name_looks::looking {
     std::vector<compare::session_id> named{};  ///< in the head
     std::size_t left{0};                       ///< answers
     bool vanished{false};                      ///< one who was there when it was looked
+    int rounds{0};
 };
 
 void name_looks::look(compare::name_query what, reader then) {
@@ -48,6 +51,13 @@ void name_looks::look(compare::name_query what, reader then) {
 
 // Two reads are one look when the node was the same at both.
 void name_looks::look(std::shared_ptr<looking> const& state) {
+    if (++state->rounds > most_rounds) {
+        state->out.trouble = {
+            .error = {errc::store_unavailable, "the name changes faster than ZooKeeper at " +
+                                                   with_.given.shown() + " can be asked for it"},
+            .certain = true};
+        return state->then(state->out);
+    }
     auto const path = with_.at.name(state->what.key);
     state->out = {};
     state->wanted.clear();

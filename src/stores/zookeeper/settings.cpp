@@ -53,8 +53,10 @@ settings settings::parse(base::url const& url) {
                             "tunnel, or by a private network, without this option");
     for (auto const& each : url.hosts) {
         bool const bare = each.host.find(':') != std::string::npos;
+        auto const port = each.port == 0 ? default_port : each.port;
+        out.servers.push_back({each.host, port});
         out.hosts += (out.hosts.empty() ? "" : ",") + (bare ? "[" + each.host + "]" : each.host) +
-                     ":" + std::to_string(each.port == 0 ? default_port : each.port);
+                     ":" + std::to_string(port);
     }
     find_root(out, url.path);
     auto who = compare::find_login(url, password_variable);

@@ -2,14 +2,22 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/url.hpp"
 
 namespace holdfast::stores::zookeeper {
 
 struct settings {
-    std::string hosts;  ///< as the library takes them: host:port,host:port
+    struct server {
+        std::string host;  ///< a name or a number
+        std::uint16_t port{0};
+    };
+
+    std::vector<server> servers;
+    std::string hosts;  ///< the same as a URL has them: host:port,host:port
     std::string user;
     std::string password;
     std::string root{"/holdfast"};            ///< all nodes are below

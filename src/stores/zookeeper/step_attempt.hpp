@@ -46,6 +46,12 @@ struct step_attempt {
         return what.head && (!what.head->erase || by != way::make);
     }
 
+    /// Whether the session's node, which the first operation compares, is another one now or gone. What is refused for another reason says
+    /// nothing of the session.
+    [[nodiscard]] static bool lost_guard(answer const& from) {
+        return from.failed == 0 && (from.code == ZNONODE || from.code == ZBADVERSION);
+    }
+
     /// Fills in the operations of the next try. `version`: of the session's node; `life`: for a node that is made.
     void compose(paths const& at, int version, std::string life);
 

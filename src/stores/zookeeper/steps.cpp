@@ -45,7 +45,7 @@ void steps::look_again(attempt const& state) {
                        .path = with_.at.session(state->what.self),
                        .version = own->version}},
                      [this, state](answer const& from) {
-                         if (from.failed != answer::nowhere) return tell_fenced(state);
+                         if (step_attempt::lost_guard(from)) return tell_fenced(state);
                          if (from.code != ZOK) {
                              auto trouble = with_.judged(from);
                              trouble.certain = true;  // nothing of the step was sent
@@ -65,7 +65,7 @@ void steps::try_first(attempt const& state) {
     state->compose(with_.at, sessions_.find(state->what.self)->version,
                    std::string{life_prefix} + base::hex(with_.chance.next()));
     for (auto const& each : state->what.append)
-        appended_.insert(each.id);
+        appended_.add(each.id);
     common_.together(state->operations,
                      [this, state](answer const& from) { on_tried(state, from); });
 }
@@ -76,7 +76,7 @@ void steps::on_tried(attempt const& state, answer const& from) {
                          from.code == ZNODEEXISTS || from.code == ZNOTEMPTY;
     if (from.failed == answer::nowhere || !refused)
         return with_.tell(state->which, with_.judged(from));
-    if (from.failed == 0) return tell_fenced(state);
+    if (step_attempt::lost_guard(from)) return tell_fenced(state);
     if (from.failed >= state->letters_at && from.failed < state->letters_end) {
         auto left = from.failed - state->letters_at;
         for (auto const& each : state->what.letters)

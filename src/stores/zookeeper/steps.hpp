@@ -3,12 +3,12 @@
 
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "stores/zookeeper/living_sessions.hpp"
 #include "stores/zookeeper/name_looks.hpp"
+#include "stores/zookeeper/sent_claims.hpp"
 #include "stores/zookeeper/step_attempt.hpp"
 
 namespace holdfast::stores::zookeeper {
@@ -47,7 +47,7 @@ private:
     known_nodes& known_;
     name_looks& looks_;
     living_sessions& sessions_;
-    std::set<seam::claim_id> appended_;  ///< claims that may stand in a line
+    sent_claims appended_;
 };
 
 }  // namespace holdfast::stores::zookeeper

@@ -1,5 +1,6 @@
 // The second branch of a step: claims join the line, and then the name is looked at.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -7,19 +8,12 @@
 
 namespace holdfast::stores::zookeeper {
 
-namespace {
-
-constexpr std::size_t most_appended = 100'000;
-
-}  // namespace
-
 // Those who join may be told twice to do so; a claim that was sent before is looked for first.
 void steps::do_second(attempt const& state, bool make_node) {
     auto const& joining = state->what.append_otherwise;
     if (joining.empty()) return look_and_tell(state);
-    bool const doubtful =
-        appended_.size() > most_appended ||
-        std::ranges::any_of(joining, [&](auto const& each) { return appended_.contains(each.id); });
+    bool const doubtful = std::ranges::any_of(
+        joining, [&](auto const& each) { return appended_.may_contain(each.id); });
     if (!doubtful) return join(state, make_node, {});
     common_.children(state->path, [this, state, make_node](answer const& from) {
         if (from.code != ZOK && from.code != ZNONODE)
@@ -46,7 +40,7 @@ void steps::join(attempt const& state, bool make_node, std::vector<std::string> 
     }
     for (auto const& each : state->what.append_otherwise) {
         if (standing.contains({each.id, each.session})) continue;
-        appended_.insert(each.id);
+        appended_.add(each.id);
         all.push_back({.what = kind::create,
                        .path = state->below(paths::claim(each)),
                        .data = each.body,
@@ -54,7 +48,7 @@ void steps::join(attempt const& state, bool make_node, std::vector<std::string> 
     }
     common_.together(std::move(all), [this, state, make_node](answer const& from) {
         if (from.code == ZOK) return look_and_tell(state);
-        if (from.failed == 0) return tell_fenced(state);
+        if (step_attempt::lost_guard(from)) return tell_fenced(state);
         bool const other =
             from.failed != answer::nowhere && (from.code == ZNONODE || from.code == ZNODEEXISTS);
         if (!other || ++state->tries > 2 * step_attempt::most_tries)
@@ -65,8 +59,9 @@ void steps::join(attempt const& state, bool make_node, std::vector<std::string> 
 
 void steps::look_and_tell(attempt const& state) {
     looks_.look(state->what.otherwise, [this, state](auto& seen) {
-        if (seen.trouble) return with_.tell(state->which, seen.trouble);
-        with_.tell(state->which, compare::missed{std::move(seen.found)});
+        if (!seen.trouble) return with_.tell(state->which, compare::missed{std::move(seen.found)});
+        if (!state->what.append_otherwise.empty()) seen.trouble.certain = false;  // they joined
+        with_.tell(state->which, seen.trouble);
     });
 }
 
