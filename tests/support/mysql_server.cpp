@@ -1,6 +1,7 @@
 #include "support/mysql_server.hpp"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -194,7 +195,8 @@ bool mysql_server::answers() const {
 }
 
 std::string mysql_server::ask(std::string const& sql, std::string const& database) const {
-    auto const file = directory() + "/question.sql";
+    static std::atomic<int> questions{0};  // tests ask from several threads
+    auto const file = directory() + "/question" + std::to_string(++questions) + ".sql";
     std::ofstream{file} << sql << ";\n";
     auto const command = "mariadb --no-defaults -N -B -uroot -S " + socket() + " " + database +
                          " <" + file + " 2>&1";
@@ -205,7 +207,9 @@ std::string mysql_server::ask(std::string const& sql, std::string const& databas
     for (std::size_t count = 0;
          (count = std::fread(piece.data(), 1, piece.size(), pipe.get())) > 0;)
         out.append(piece.data(), count);
-    if (::pclose(pipe.release()) != 0) throw std::runtime_error{"mariadb: " + out};
+    bool const failed = ::pclose(pipe.release()) != 0;
+    files::remove(file);
+    if (failed) throw std::runtime_error{"mariadb: " + out};
     return out;
 }
 
