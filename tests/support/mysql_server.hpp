@@ -38,7 +38,7 @@ public:
     [[nodiscard]] std::string url(std::string const& login = "root",
                                   std::string const& database = "holdfast") const;
 
-    /// Runs SQL as root, by the UNIX socket. Columns are separated by tabs, rows by lines. Throws when it fails.
+    /// Runs SQL as root, by the UNIX socket; by any thread at once. Columns are separated by tabs, rows by lines. Throws when it fails.
     std::string ask(std::string const& sql, std::string const& database = "holdfast") const;
 
     /// Ends the connections of all clients but its own, and drops the tables of holdfast.
