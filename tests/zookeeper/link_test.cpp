@@ -1,4 +1,6 @@
 // One connection: how it ends, and what becomes of it when the system or the servers refuse.
+#include <atomic>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -130,8 +132,18 @@ TEST(zookeeper_link, a_server_that_forgets_to_answer_is_reminded_long_before_it_
     std::atomic<int> requests{0};
     support::raw_server forgetful{[&](support::raw_socket const& socket) {
         begin_session(socket);
-        while (!socket.receive().empty())
-            ++requests;
+        // Each with its length in front, and in as many pieces as it likes.
+        std::string heard;
+        for (auto more = socket.receive(); !more.empty(); more = socket.receive()) {
+            heard += more;
+            while (heard.size() >= 4) {
+                std::uint32_t length = 0;
+                std::memcpy(&length, heard.data(), sizeof length);
+                if (heard.size() < sizeof length + ntohl(length)) break;
+                heard.erase(0, sizeof length + ntohl(length));
+                ++requests;
+            }
+        }
     }};
     auto mine = client_of(url_of(forgetful, "?timeout=20s"));
     mine.driver().fetch(mine.next_ticket(), {{{.key = {"q", false}}}});

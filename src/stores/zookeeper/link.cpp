@@ -73,11 +73,6 @@ void link::let_pass() {
     }
 }
 
-void link::refuse(request& what, int code) {
-    answer out{.code = code, .sent = false};
-    if (what.then) what.then(out);
-}
-
 void link::give_up(int code) {
     expired_ = true;
     connected_ = false;

@@ -135,7 +135,6 @@ private:
     /// False: there are no descriptors left.
     bool follow(int descriptor, int interest);
     void close_handle() noexcept;
-    static void refuse(request& what, int code = ZCONNECTIONLOSS);
 
     settings const& settings_;
     net::poller& poller_;

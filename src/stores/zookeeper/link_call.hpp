@@ -11,6 +11,12 @@ namespace holdfast::stores::zookeeper {
 
 inline constexpr std::size_t longest_path = 2048;
 
+/// Answers what never left.
+inline void refuse(request& what, int code = ZCONNECTIONLOSS) {
+    answer out{.code = code, .sent = false};
+    if (what.then) what.then(out);
+}
+
 struct link::call {
     link* home;
     std::function<void(answer&)> then;

@@ -1,6 +1,7 @@
 #include "stores/zookeeper/mailboxes.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -85,44 +86,55 @@ void mailboxes::take(compare::session_id id) {
     common_.together({{.what = operation::kind::remove, .path = path}});
 }
 
+// Whoever closes may not be driven any more: in the usual case,
+// without letters, one request is enough.
 void mailboxes::clear(compare::session_id id) {
-    auto const path = with_.at.mail(id);
-    common_.together(
-        {{.what = operation::kind::remove, .path = path}}, [this, path](answer const& from) {
-            if (from.code != ZNOTEMPTY) return;
-            common_.children(path, [this, path](answer const& letters) {
-                std::vector<operation> all;
-                for (auto const& each : letters.names)
-                    all.push_back({.what = operation::kind::remove, .path = path + "/" + each});
-                all.push_back({.what = operation::kind::remove, .path = path});
-                common_.together(std::move(all));
-            });
-        });
+    common_.together({{.what = operation::kind::remove, .path = with_.at.mail(id)}},
+                     [this, id](answer const& from) {
+                         if (from.code == ZNOTEMPTY) clear_letters(id);
+                     });
 }
 
-// A box is made after its session, so one without it belongs to nobody.
-void mailboxes::sweep() {
-    common_.children(with_.at.all_mail(), [this](answer const& boxes) {
-        common_.children(with_.at.sessions(), [this, boxes = boxes.names](answer const& alive) {
-            if (alive.code != ZOK) return;
-            std::set<std::string> const living{alive.names.begin(), alive.names.end()};
-            std::size_t done = 0;
-            for (auto const& each : boxes)
-                if (auto const id = base::parse_hex(each);
-                    id && !living.contains(each) && ++done <= most_swept)
-                    clear(compare::session_id{*id});
-            // Some of the ends that are over and that nobody looks at.
-            auto const first = with_.chance.below(alive.names.size());
-            for (std::size_t each = first; each < std::min(first + most_swept, alive.names.size());
-                 ++each)
-                common_.get(with_.at.sessions() + "/" + alive.names[each],
-                            [this, name = alive.names[each]](answer const& node) {
-                                if (with_.clock.end_of(node) <= base::boot_clock::now())
-                                    common_.together({{.what = operation::kind::remove,
-                                                       .path = with_.at.sessions() + "/" + name}});
-                            });
-        });
+void mailboxes::clear_letters(compare::session_id id) {
+    auto const path = with_.at.mail(id);
+    common_.children(path, [this, path](answer const& letters) {
+        if (letters.code != ZOK) return;
+        std::vector<operation> all;
+        for (auto const& each : letters.names)
+            all.push_back({.what = operation::kind::remove, .path = path + "/" + each});
+        all.push_back({.what = operation::kind::remove, .path = path});
+        common_.together(std::move(all));
     });
+}
+
+// A box is made after its session, so one without it belongs to nobody. In as few trips as can be: a client may live for no
+// longer than its first lock, and what none of them clears stays for ever.
+void mailboxes::sweep() {
+    auto const boxes = std::make_shared<std::vector<std::string>>();
+    common_.children(with_.at.all_mail(),
+                     [boxes](answer& from) { *boxes = std::move(from.names); });
+    common_.children(with_.at.sessions(), [this, boxes](answer const& alive) {
+        if (alive.code != ZOK) return;
+        std::set<std::string> const living{alive.names.begin(), alive.names.end()};
+        std::size_t done = 0;
+        for (auto const& each : *boxes)
+            if (auto const id = base::parse_hex(each);
+                id && !living.contains(each) && ++done <= most_swept)
+                clear_letters(compare::session_id{*id});
+        sweep_ends(alive.names);
+    });
+}
+
+// Some of those that are over and that nobody looks at.
+void mailboxes::sweep_ends(std::vector<std::string> const& sessions) {
+    auto const first = with_.chance.below(sessions.size());
+    for (std::size_t each = first; each < std::min(first + most_swept, sessions.size()); ++each) {
+        auto const path = with_.at.sessions() + "/" + sessions[each];
+        common_.get(path, [this, path](answer const& node) {
+            if (with_.clock.end_of(node) <= base::boot_clock::now())
+                common_.together({{.what = operation::kind::remove, .path = path}});
+        });
+    }
 }
 
 }  // namespace holdfast::stores::zookeeper

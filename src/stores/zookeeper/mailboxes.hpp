@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "stores/zookeeper/common_session.hpp"
 #include "stores/zookeeper/known_nodes.hpp"
@@ -41,6 +43,8 @@ private:
     void await(compare::session_id id);
     void take(compare::session_id id);
     void clear(compare::session_id id);
+    void clear_letters(compare::session_id id);
+    void sweep_ends(std::vector<std::string> const& sessions);
 
     context& with_;
     common_session& common_;
