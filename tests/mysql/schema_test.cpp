@@ -42,6 +42,15 @@ TEST_F(schema_test, nobody_is_asked_for_it_and_a_bad_url_is_refused) {
     EXPECT_EQ(text.find(password), std::string::npos);
 }
 
+TEST_F(schema_test, whoever_comes_while_somebody_makes_the_tables) {
+    auto const url = server().url() + "?prefix=half_";
+    server().ask(store_schema(url));
+    server().ask("DELETE FROM half_meta");  // it has not come to that yet
+    noting_client next{url};
+    EXPECT_TRUE(mutex(*next, "q").try_lock());
+    EXPECT_EQ(server().ask("SELECT count(*) FROM half_meta"), "1\n");
+}
+
 TEST_F(schema_test, a_holder_learns_that_the_tables_were_dropped) {
     auto const url = server().url() + "?prefix=dropped_";
     noting_client one{url, 5s};

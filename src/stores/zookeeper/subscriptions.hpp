@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -29,6 +30,7 @@ private:
     struct watched_name {
         bool in_force{false};
         std::vector<compare::ticket> waiting{};
+        std::optional<Stat> seen{};  ///< when it was last watched; none: it was not there
     };
 
     void watch_head(compare::name_key const& key);
