@@ -37,6 +37,7 @@ install(FILES
     "${PROJECT_BINARY_DIR}/generated/holdfastConfig.cmake"
     "${PROJECT_BINARY_DIR}/generated/holdfastConfigVersion.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/Findhiredis.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/Findlibmariadb.cmake"
     DESTINATION "${holdfast_config_dir}" COMPONENT development)
 
 # pkg-config finds the prefix from the place of the file itself. Where only the static library is there, everyone who

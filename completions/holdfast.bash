@@ -42,7 +42,7 @@ _holdfast() {
 
     case $previous in
     --store)
-        COMPREPLY=($(compgen -W "file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// etcd:// etcds:// postgres:// $(_holdfast_stores) ${memory[*]}" -- "$current"))
+        COMPREPLY=($(compgen -W "file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// etcd:// etcds:// postgres:// mysql:// zookeeper:// $(_holdfast_stores) ${memory[*]}" -- "$current"))
         return
         ;;
     --on-lost)

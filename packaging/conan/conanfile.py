@@ -26,10 +26,12 @@ class HoldfastConan(ConanFile):
         "redis": [True, False],  # the store redis:
         "etcd": [True, False],  # the store etcd:
         "postgres": [True, False],  # the store postgres:
+        "mysql": [True, False],  # the store mysql:
+        "zookeeper": [True, False],  # the store zookeeper:, with the system's libzookeeper_st
         "command": [True, False],  # the holdfast command
     }
     default_options = {"shared": True, "file": True, "redis": False, "etcd": False, "postgres": False,
-                       "command": False}
+                       "mysql": False, "zookeeper": False, "command": False}
 
     def set_version(self):
         header = load(self, os.path.join(self.recipe_folder, ROOT, "include", "holdfast", "version.hpp"))
@@ -60,6 +62,8 @@ class HoldfastConan(ConanFile):
             self.requires("protobuf/[>=3.21]")
         if self.options.postgres:
             self.requires("libpq/[>=14]")
+        if self.options.mysql:
+            self.requires("mariadb-connector-c/[>=3.3]")
         if self.options.command:
             self.requires("cli11/[>=2.3]")
             self.requires("fmt/[>=9]")
@@ -74,6 +78,8 @@ class HoldfastConan(ConanFile):
             "HOLDFAST_STORE_REDIS": bool(self.options.redis),
             "HOLDFAST_STORE_ETCD": bool(self.options.etcd),
             "HOLDFAST_STORE_POSTGRES": bool(self.options.postgres),
+            "HOLDFAST_STORE_MYSQL": bool(self.options.mysql),
+            "HOLDFAST_STORE_ZOOKEEPER": bool(self.options.zookeeper),
             "HOLDFAST_BUILD_CLI": bool(self.options.command),
             "HOLDFAST_BUILD_TESTS": False,
             "HOLDFAST_BUILD_BENCH": False,

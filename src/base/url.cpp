@@ -1,6 +1,8 @@
 #include "base/url.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -167,6 +169,37 @@ std::chrono::milliseconds url::duration_option(std::string_view key,
     if (value && value->count() > 0) return *value;
     bad("the option '" + found->first + "' of the store URL: " +
         (value ? "it must be longer than 0" : duration_fault(found->second)));
+}
+
+std::string url::text_option(std::string_view key) const {
+    auto const found = options.find(key);
+    if (found == options.end()) return {};
+    if (found->second.empty()) bad("the option '" + found->first + "' of the store URL is empty");
+    return found->second;
+}
+
+std::string url::file_option(std::string_view key) const {
+    auto const file = text_option(key);
+    if (file.empty()) return {};
+    std::ifstream in{file, std::ios::binary};
+    std::string out{std::istreambuf_iterator<char>{in}, {}};
+    auto const which = "the file '" + file + "' that the option '" + std::string{key} +
+                       "' of the store URL names ";
+    if (!in) bad(which + "cannot be read");
+    if (out.empty()) bad(which + "is empty");
+    return out;
+}
+
+std::string url::password_or_file() const {
+    auto out = file_option("passwordfile");
+    if (out.empty()) return password;
+    if (!password.empty()) bad("the store URL has a password and a 'passwordfile': give one");
+    while (out.ends_with('\n') || out.ends_with('\r'))
+        out.pop_back();
+    if (out.empty())
+        bad("the file '" + options.find("passwordfile")->second +
+            "' that the option 'passwordfile' of the store URL names is empty");
+    return out;
 }
 
 bool url::flag_option(std::string_view key, bool otherwise) const {

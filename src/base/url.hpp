@@ -41,6 +41,17 @@ public:
     [[nodiscard]] std::chrono::milliseconds duration_option(
         std::string_view key, std::chrono::milliseconds otherwise) const;
 
+    /// The value of an option, empty when it is not there; errc::bad_url when it is there and empty.
+    [[nodiscard]] std::string text_option(std::string_view key) const;
+
+    /// What is in the file that an option names, empty when the option is not there; errc::bad_url when the file cannot
+    /// be read or is empty.
+    [[nodiscard]] std::string file_option(std::string_view key) const;
+
+    /// The password of the URL, or what is in the file that the option 'passwordfile' names, without its line ends;
+    /// errc::bad_url when there are both.
+    [[nodiscard]] std::string password_or_file() const;
+
     /// Whether a yes/no option (1, 0, true, false, yes, no) is set; errc::bad_url otherwise.
     [[nodiscard]] bool flag_option(std::string_view key, bool otherwise) const;
 };

@@ -127,6 +127,32 @@ TEST_P(driver_contract, a_session_that_nobody_keeps_ends_and_not_before_its_leas
     EXPECT_GE(one->when().now, made.began + made.lease - made.lease / 10) << "it ended too early";
 }
 
+/// They may be carried out in another order than they were sent in.
+TEST_P(driver_contract, signs_of_life_at_once_all_count) {
+    member one = join();
+    session_id const id = new_session();
+    opened const made = expect<opened>(one->open(id, 60s));
+    for (int round = 0; round < store().rounds(); ++round) {
+        std::vector<ticket> sent;
+        for (int count = 0; count < 8; ++count) {
+            sent.push_back(one->next_ticket());
+            one->driver().keep(sent.back(), {id});
+        }
+        seam::store_time latest{};
+        for (ticket const which : sent) {
+            auto const told = expect<std::vector<kept>>(one->outcome_of(which));
+            ASSERT_EQ(told.at(0).found, kept::state::alive);
+            latest = std::max(latest, told[0].began);
+        }
+        session_state const found = state_of(*one, id);
+        ASSERT_TRUE(found.alive);
+        if (one->driver().traits().clock) {
+            ASSERT_GE(found.expires, latest + made.lease) << "one of them was taken back";
+        }
+    }
+    one->driver().close(id);
+}
+
 TEST_P(driver_contract, death_is_for_ever) {
     member one = join();
     name_key const key = new_key();

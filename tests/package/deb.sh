@@ -17,6 +17,8 @@ depends "$library-file" libsqlite3-0
 depends "$library-redis" libssl3
 depends "$library-etcd" libgrpc++
 depends "$library-postgres" libpq5
+depends "$library-mysql" libmariadb3
+depends "$library-zookeeper" libzookeeper-st2
 depends libholdfast-dev "$library (= $VERSION)"
 depends holdfast "$library (= $VERSION)"
 depends holdfast "$library-file (= $VERSION)"

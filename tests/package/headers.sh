@@ -8,7 +8,7 @@ check() { # header, relative to the include folder
     g++ "${flags[@]}" -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fsyntax-only /dev/null ||
         { echo "FAILED: $2 does not compile alone" >&2; return 1; }
     [[ $2 == *asio* ]] && return 0
-    if g++ "${flags[@]}" -M /dev/null | grep -E '/(boost|sqlite3|grpc|hiredis|openssl|libpq-fe|postgresql)[./]'; then
+    if g++ "${flags[@]}" -M /dev/null | grep -E '/(boost|sqlite3|grpc|hiredis|openssl|libpq-fe|postgresql|mysql|mariadb|zookeeper)[./]'; then
         echo "FAILED: $2 reaches a header of another library" >&2
         return 1
     fi

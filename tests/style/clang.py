@@ -19,6 +19,7 @@ RULE = "clang"
 FOLDERS = ("src/base/", "src/cli/")
 WARNINGS = "cmake/HoldfastWarnings.cmake"
 COMPILERS = ("clang++-14", "clang++")
+DRIVERS = ("libpq", "libmariadb")
 
 _ANNOTATED = re.compile(r"base/thread_annotations\.hpp|base/mutex\.hpp|\bHOLDFAST_(?:GUARDED_BY|REQUIRES)|\bbase::(?:lock_guard|unique_lock)\b")
 _WARNING = re.compile(r"^\s+(-W[a-z0-9=-]+)$", re.MULTILINE)
@@ -45,14 +46,20 @@ def options(tree):
             "-Isrc/cli", "-Itests", "-DHOLDFAST_BUILDING"]
 
 
+def folders_of_drivers():
+    """Where the headers of client libraries are that do not stand in the compiler's own folders."""
+    found = subprocess.run(["pkg-config", "--cflags-only-I", *DRIVERS], capture_output=True, text=True, check=True)
+    return [word.replace("-I", "-isystem", 1) for word in found.stdout.split()]
+
+
 def make_messages(tree, folder):
     """The headers that the build makes of .proto files."""
     for path in sorted(tree.root.glob("src/**/*.proto")):
         subprocess.run(["protoc", f"--proto_path={path.parent}", f"--cpp_out={folder}", str(path)], check=True)
 
 
-def _compile(compiler, tree, path, made):
-    run = subprocess.run([compiler, *options(tree), "-isystem", made, path], cwd=tree.root, capture_output=True, text=True, check=False)
+def _compile(compiler, tree, path, folders):
+    run = subprocess.run([compiler, *options(tree), *folders, path], cwd=tree.root, capture_output=True, text=True, check=False)
     if run.returncode == 0:
         return None
     first = next((match for match in _MESSAGE.finditer(run.stderr)), None)
@@ -69,6 +76,7 @@ def check(tree):
         return
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool, tempfile.TemporaryDirectory() as made:
         make_messages(tree, made)
-        for found in pool.map(lambda path: _compile(compiler, tree, path, made), sources(tree)):
+        folders = ["-isystem" + made, *folders_of_drivers()]
+        for found in pool.map(lambda path: _compile(compiler, tree, path, folders), sources(tree)):
             if found is not None:
                 yield found

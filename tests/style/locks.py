@@ -18,8 +18,7 @@ _LOOPS_HOME = ("src/runtime/", "tests/unit/")
 # Clang follows base::mutex only. These lock in one function and unlock in another, or pick a mutex out of many, which it cannot
 # follow.
 _PLAIN = re.compile(r"\bstd::(?:mutex|lock_guard|scoped_lock|condition_variable)\b")
-_PLAIN_HOMES = ("src/base/mutex.hpp", "src/core/hold_", "src/stores/file/", "src/stores/redis/",
-                "src/stores/postgres/driver.hpp")
+_PLAIN_HOMES = ("src/base/mutex.hpp", "src/core/hold_", "src/stores/file/", "src/stores/redis/")
 
 
 def check(tree):

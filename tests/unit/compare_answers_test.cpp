@@ -19,10 +19,12 @@ public:
     explicit waiting_driver(bool clock = true) : clock_{clock} {}
 
     std::deque<ticket> calls;
+    session_id opened_last{};
 
     driver_traits traits() const override { return {.clock = clock_}; }
-    void open(ticket which, session_id, std::chrono::milliseconds, std::string) override {
+    void open(ticket which, session_id id, std::chrono::milliseconds, std::string) override {
         calls.push_back(which);
+        opened_last = id;
     }
     void keep(ticket which, std::vector<session_id>) override { calls.push_back(which); }
     void raise(ticket which, session_id) override { calls.push_back(which); }
@@ -152,6 +154,31 @@ TEST_F(compare_signs_of_life,
     boot_ += std::chrono::milliseconds{1};
     machine_.take(seam::request_id{3}, seam::renew{.items = {{mine, lease}}});
     EXPECT_EQ(driver_.calls.size(), 1U) << "now it takes another one";
+}
+
+/// ZooKeeper's servers have a limit: no renewal gets more than the first one, and none is to look for a longer session.
+TEST_F(compare_signs_of_life, are_all_that_a_hold_needs_of_which_the_store_gives_less_than_asked) {
+    constexpr std::chrono::seconds lease{30};
+    auto const spec = std::make_shared<seam::claim_spec>();
+    spec->name = "n";
+    spec->lease = lease;
+    seam::claim const mine{.spec = spec, .id = {seam::client_id{1}, 1}};
+    machine_.take(seam::request_id{1},
+                  seam::submit{.subject = mine, .not_after = seam::store_time::max()});
+    answer(opened{.current = stamp{1}, .lease = lease - lease / 6, .began = store_time()});
+    answer(committed{.written = stamp{2}});
+    ASSERT_EQ(machine_.take_results().replies.size(), 1U);
+
+    boot_ += lease / 3;
+    machine_.take(seam::request_id{2}, seam::renew{.items = {{mine, lease}}});
+    answer(std::vector<kept>{
+        {.id = driver_.opened_last, .found = kept::state::alive, .began = store_time()}});
+    EXPECT_TRUE(driver_.calls.empty()) << "it was looked at";
+    auto const made = machine_.take_results();
+    ASSERT_EQ(made.replies.size(), 1U);
+    auto const& item = std::get<seam::renewed>(made.replies.front().second.body).items.at(0);
+    EXPECT_EQ(item.found, seam::renewal::status::alive);
+    EXPECT_EQ(item.held.lease, lease - lease / 6);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The ledger of the memory store against a plain model, and that nothing is left behind.
 #include <algorithm>
+#include <ctime>
 #include <map>
 
 #include "base/clock.hpp"
@@ -136,6 +137,13 @@ TEST_F(rules_test, sequences_of_a_store_that_began_anew_go_on_rising) {
     EXPECT_LT(number(before), number(after));
 }
 
+/// What this thread has used; others who use the machine do not count.
+std::chrono::nanoseconds thread_time() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
+}
+
 TEST_F(rules_test, a_listing_costs_as_much_per_name_whether_there_are_many_or_few) {
     int stored = 0;
     auto const list = [&](int names) {
@@ -143,7 +151,7 @@ TEST_F(rules_test, a_listing_costs_as_much_per_name_whether_there_are_many_or_fe
             take(claim(lock("name/" + std::to_string(stored), ordering::barging, 1h)));
         auto best = std::chrono::nanoseconds::max();
         for (int round = 0; round < 3; ++round) {
-            auto const began = base::boot_clock::now();
+            auto const began = thread_time();
             std::size_t listed = 0;
             seam::inspect what{.prefix = "name/"};
             do {
@@ -152,7 +160,7 @@ TEST_F(rules_test, a_listing_costs_as_much_per_name_whether_there_are_many_or_fe
                 what.after = page.next;
             } while (!what.after.empty());
             EXPECT_EQ(listed, static_cast<std::size_t>(names));
-            best = std::min<std::chrono::nanoseconds>(best, base::boot_clock::now() - began);
+            best = std::min(best, thread_time() - began);
         }
         return best;
     };

@@ -10,6 +10,8 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options FEATURES
     redis HOLDFAST_STORE_REDIS
     etcd HOLDFAST_STORE_ETCD
     postgres HOLDFAST_STORE_POSTGRES
+    mysql HOLDFAST_STORE_MYSQL
+    zookeeper HOLDFAST_STORE_ZOOKEEPER
     tool HOLDFAST_BUILD_CLI)
 
 vcpkg_cmake_configure(

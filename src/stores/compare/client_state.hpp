@@ -75,12 +75,13 @@ struct client_state {
         held.lease = session->lease;
     }
 
-    /// Whether a held claim is to be renewed for longer than its session lasts.
+    /// Whether a held claim is to be renewed for longer than its session lasts, and another one would last longer.
     [[nodiscard]] bool outgrows_session(seam::renew::item const& item) {
         auto const* const claim = claims.find(item.subject.id);
         if (claim == nullptr || !claim->held) return false;
         auto const* const session = sessions.find(claim->session);
-        return session != nullptr && item.lease > session->lease;
+        return session != nullptr && item.lease > session->lease &&
+               !sessions.is_for(session->id, item.lease);
     }
 
     /// A claim of ours is held, as the store said in this stretch of messages.

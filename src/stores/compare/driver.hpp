@@ -18,8 +18,9 @@ enum class ticket : std::uint64_t {};
 
 struct opened {
     generation current{};
-    std::chrono::milliseconds lease{};  ///< as the store gave it, never shorter than asked for
-    seam::store_time began{};           ///< no later than when the store began to count
+    std::chrono::milliseconds
+        lease{};  ///< as the store gave it; shorter than asked for only where it gives nobody more
+    seam::store_time began{};  ///< no later than when the store began to count
 };
 
 /// One session that showed, or tried to show, a sign of life.
@@ -119,7 +120,8 @@ public:
     /// Known before anything is connected, except for `pushes`, which may turn out later.
     [[nodiscard]] virtual driver_traits traits() const = 0;
 
-    /// -> opened. `body`: who the client is. Asked a second time with the same id it answers as the first.
+    /// -> opened. `body`: who the client is; empty where nobody will keep it alive: it is the end of something else.
+    /// Asked a second time with the same id it answers as the first.
     virtual void open(ticket which, session_id id, std::chrono::milliseconds lease,
                       std::string body) = 0;
     /// Shows signs of life. -> vector<kept>, one for each, in order. What is dead stays dead.

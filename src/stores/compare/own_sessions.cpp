@@ -220,6 +220,11 @@ session_id own_sessions::serves(milliseconds lease) const {
     return good ? found->second.session.id : session_id{};
 }
 
+bool own_sessions::is_for(session_id id, milliseconds lease) const {
+    auto const found = slots_.find(lease);
+    return found != slots_.end() && found->second.session.id == id;
+}
+
 session_id own_sessions::known_end(milliseconds span) const {
     auto const known = ends_.find(span);
     bool const good = known != ends_.end() && time_.estimate() - known->second.opened < span / 4;

@@ -62,6 +62,8 @@ public:
     [[nodiscard]] std::set<session_id> const& dead() const noexcept { return dead_; }
     /// The session that claims of this lease go into now; none while there is none.
     [[nodiscard]] session_id serves(std::chrono::milliseconds lease) const;
+    /// Whether it was opened for claims of this lease. The store may have given it less.
+    [[nodiscard]] bool is_for(session_id id, std::chrono::milliseconds lease) const;
     /// A shared end of this span that is there already, or none.
     [[nodiscard]] session_id known_end(std::chrono::milliseconds span) const;
 

@@ -12,8 +12,6 @@ namespace holdfast::stores::etcd {
 
 namespace {
 
-constexpr std::chrono::milliseconds shortest_pause{50};
-constexpr std::chrono::milliseconds longest_pause{2000};
 // etcd hangs up on those who ask more often than every five seconds.
 constexpr int ping_every_ms = 6000;
 
@@ -50,8 +48,7 @@ connection::connection(settings const& to, grpc::CompletionQueue& on, listeners 
       queue_{on},
       listeners_{std::move(who)},
       credentials_{credentials_of(to.tls)},
-      member_{base::entropy() % to.members.size()},
-      pause_{shortest_pause} {}
+      member_{base::entropy() % to.members.size()} {}
 
 void connection::send(std::unique_ptr<call> what) {
     if (state_ == state::ready) return start(std::move(what));
@@ -122,7 +119,7 @@ void connection::authenticate() {
 
 void connection::become_ready() {
     state_ = state::ready;
-    pause_ = shortest_pause;
+    pause_.reset();
     while (!waiting_.empty() && state_ == state::ready) {
         auto next = std::move(waiting_.front());
         waiting_.pop_front();
@@ -148,9 +145,8 @@ void connection::fail_round(base::error const& why) {
     timer_.set = true;
     timer_.alarm.Set(&queue_,
                      gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                                  gpr_time_from_millis(pause_.count(), GPR_TIMESPAN)),
+                                  gpr_time_from_millis(pause_.next().count(), GPR_TIMESPAN)),
                      timer_.tag());
-    pause_ = std::min(2 * pause_, longest_pause);
 }
 
 void connection::retry_timer::complete(bool ok) {

@@ -11,6 +11,7 @@
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/security/credentials.h>
 
+#include "stores/compare/retry_pause.hpp"
 #include "stores/etcd/call.hpp"
 #include "stores/etcd/settings.hpp"
 
@@ -98,7 +99,7 @@ private:
     std::size_t member_{0};
     std::size_t tried_{0};  ///< members in this round
     bool wanted_{false};
-    std::chrono::milliseconds pause_;
+    compare::retry_pause pause_{std::chrono::milliseconds{50}, std::chrono::milliseconds{2000}};
     retry_timer timer_{*this};
     std::deque<std::unique_ptr<call>> waiting_;
     std::map<std::uint64_t, std::unique_ptr<call>> running_;  ///< in the order of their starts

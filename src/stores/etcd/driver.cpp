@@ -34,16 +34,16 @@ std::chrono::microseconds left_until(base::instant when) {
 
 }  // namespace
 
-std::unique_ptr<compare::driver> make_driver(settings to, log_function log,
+std::unique_ptr<compare::driver> make_driver(settings to, compare::log_function log,
                                              compare::driver_events& events) {
     if (grpc_was_forked()) return std::make_unique<refusing_driver>(forked_error(), events);
     return std::make_unique<driver>(std::move(to), std::move(log), events);
 }
 
-driver::driver(settings to, log_function log, compare::driver_events& events)
+driver::driver(settings to, compare::log_function log, compare::driver_events& events)
     : settings_{std::move(to)}, keys_{settings_.prefix}, log_{std::move(log)}, events_{events} {
     note_use_of_grpc();
-    core_ = std::make_unique<core>(settings_, keys_, listen(), static_cast<outbox&>(*this));
+    core_ = std::make_unique<core>(settings_, keys_, listen(), out_);
 }
 
 driver::~driver() {
@@ -79,22 +79,21 @@ connection::listeners driver::listen() {
     return {
         .on_ready =
             [this] {
-                if (std::exchange(lost_, false)) tell(told_doubt{"the connection to etcd is back"});
+                if (std::exchange(lost_, false)) out_.doubt("the connection to etcd is back");
                 core_->watching.on_ready();
                 core_->subscribed.look_after_sessions();
             },
         .on_lost =
             [this](base::error const& why) {
                 lost_ = true;
-                tell(told_doubt{why.text});
+                out_.doubt(why.text);
                 core_->watching.on_lost();
             },
         .on_unreachable = [this](base::error const& why) { core_->watching.on_unreachable(why); },
         .on_version =
             [this](std::string const& version) {
                 if (keeps_promises(version) || std::exchange(warned_, true)) return;
-                tell(
-                    told_words{log_level::warning, weak_version_words(version, settings_.shown())});
+                out_.log(log_level::warning, weak_version_words(version, settings_.shown()));
             }};
 }
 
@@ -108,13 +107,13 @@ compare::driver_traits driver::traits() const {
 }
 
 bool driver::deliver() {
-    std::vector<told> out;
+    std::vector<compare::outbox::told> out;
     {
         base::lock_guard const guard{mutex_};
-        out = take();
+        out = out_.take();
     }
     bool const some = !out.empty();
-    pass_on(std::move(out), events_, log_);
+    compare::pass_on(std::move(out), events_, log_);
     return some;
 }
 
@@ -133,7 +132,7 @@ void driver::take_events(base::instant until) {
     waiting_ = true;
     {
         base::lock_guard const guard{mutex_};
-        bool const may_wait = is_empty() && !interrupted_;
+        bool const may_wait = out_.is_empty() && !interrupted_;
         until = may_wait ? std::min(until, core_->link.next_end()) : base::instant{};
     }
     for (int taken = 0; taken < most_events; ++taken) {

@@ -11,10 +11,10 @@
 
 #include "base/mutex.hpp"
 #include "stores/compare/driver.hpp"
+#include "stores/compare/outbox.hpp"
 #include "stores/etcd/connection.hpp"
 #include "stores/etcd/keys.hpp"
 #include "stores/etcd/look.hpp"
-#include "stores/etcd/outbox.hpp"
 #include "stores/etcd/reads.hpp"
 #include "stores/etcd/settings.hpp"
 #include "stores/etcd/subscriptions.hpp"
@@ -23,15 +23,15 @@
 namespace holdfast::stores::etcd {
 
 /// The driver; in the child of a process that used one, one that refuses everything.
-[[nodiscard]] std::unique_ptr<compare::driver> make_driver(settings to, log_function log,
+[[nodiscard]] std::unique_ptr<compare::driver> make_driver(settings to, compare::log_function log,
                                                            compare::driver_events& events);
 
 /// gRPC's completion queue is served by whoever drives, so a request and its answer change no thread.
 /// Sessions are leases. Store time is this machine's own, since etcd tells none: a lease begins when the
 /// request that it rests on was sent.
-class driver final : public compare::driver, private outbox {
+class driver final : public compare::driver {
 public:
-    driver(settings to, log_function log, compare::driver_events& events);
+    driver(settings to, compare::log_function log, compare::driver_events& events);
     ~driver() override;
 
     [[nodiscard]] compare::driver_traits traits() const override;
@@ -74,7 +74,7 @@ private:
     };
     /// All that belongs to gRPC. Not touched in the child of a fork.
     struct core {
-        core(settings const& to, keys const& at, connection::listeners who, outbox& out)
+        core(settings const& to, keys const& at, connection::listeners who, compare::outbox& out)
             : link{to, queue, std::move(who)},
               watching{to, link, queue},
               subscribed{at, link, watching, out} {}
@@ -90,6 +90,10 @@ private:
     void take_events(base::instant until);
     void wake() noexcept;
     [[nodiscard]] bool finish();
+    void tell(compare::ticket which, compare::outcome what) { out_.tell(which, std::move(what)); }
+    void tell(compare::ticket which, fault const& trouble) {
+        out_.fail(which, trouble.error, trouble.certain);
+    }
 
     void open_mailbox(std::shared_ptr<opening_session> const& session);
     void close_mailbox(compare::session_id id);
@@ -106,11 +110,12 @@ private:
 
     settings const settings_;
     keys const keys_;
-    log_function const log_;
+    compare::log_function const log_;
     compare::driver_events& events_;
 
-    base::mutex
-        mutex_;  ///< guards the outbox and what follows, up to the atomics; all private functions are called with it held
+    /// Guards what follows, up to the atomics; all private functions are called with it held.
+    base::mutex mutex_;
+    compare::outbox out_;
     std::unique_ptr<core> core_;
     std::map<compare::session_id, mailbox> mail_;
     bool lost_{false};  ///< the connection, since it was last there

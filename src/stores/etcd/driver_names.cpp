@@ -143,13 +143,13 @@ void driver::list_some(std::shared_ptr<listed> const& state) {
 void driver::watch(compare::ticket which, compare::name_key key) {
     base::lock_guard const guard{mutex_};
     core_->subscribed.watch(which, key);
-    if (!is_empty()) wake();
+    if (!out_.is_empty()) wake();
 }
 
 void driver::unwatch(compare::name_key key) noexcept {
     base::lock_guard const guard{mutex_};
     core_->subscribed.unwatch(key);
-    if (!is_empty()) wake();
+    if (!out_.is_empty()) wake();
 }
 
 void driver::watch_session(compare::session_id id) {

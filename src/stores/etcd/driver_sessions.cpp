@@ -2,18 +2,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "stores/compare/store_times.hpp"
 #include "stores/etcd/driver.hpp"
 #include "stores/etcd/transaction.hpp"
 
 namespace holdfast::stores::etcd {
 
-namespace {
-
-seam::store_time store_time_of(base::instant when) {
-    return seam::store_time{std::chrono::floor<std::chrono::microseconds>(when.time_since_epoch())};
-}
-
-}  // namespace
+using compare::store_time_of;
 
 struct driver::opening_session {
     compare::ticket which{};
@@ -112,14 +107,14 @@ void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
          .on_event =
              [this, id](wire::Event const& event) {
                  if (event.type() == wire::Event::PUT)
-                     tell(told_letter{id, event.kv().value(), stamp_of(event.kv().mod_revision())});
+                     out_.letter(id, event.kv().value(), stamp_of(event.kv().mod_revision()));
              },
          .on_force =
              [this, id](fault const& trouble, bool again) {
-                 if (again) tell(told_gap{});
+                 if (again) out_.gap();
                  auto const found = mail_.find(id);
                  if (found == mail_.end()) return;
-                 if (trouble && found->second.in_force) tell(told_doubt{trouble.error.text});
+                 if (trouble && found->second.in_force) out_.doubt(trouble.error.text);
                  found->second.in_force = !trouble;
                  auto const waiting = std::exchange(found->second.waiting, {});
                  if (trouble) mail_.erase(found);

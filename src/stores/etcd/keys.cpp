@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "seam/claim.hpp"
+#include "stores/compare/view_parts.hpp"
 
 namespace holdfast::stores::etcd {
 
@@ -30,13 +31,6 @@ std::string hex(compare::session_id id) { return base::hex(static_cast<std::uint
 
 }  // namespace
 
-std::string behind(std::string prefix) {
-    while (static_cast<unsigned char>(prefix.back()) == 0xff)
-        prefix.pop_back();
-    ++prefix.back();
-    return prefix;
-}
-
 std::string keys::head(compare::name_key const& key) const {
     return prefix_ + heads_of(key.condition) + key.name;
 }
@@ -58,7 +52,7 @@ std::string keys::letter(compare::session_id to, std::size_t index) const {
 
 key_range keys::mail(compare::session_id to) const {
     auto const common = prefix_ + "mail/" + hex(to) + "/";
-    return {common, behind(common)};
+    return {common, *compare::behind_prefix(common)};
 }
 
 key_range keys::heads_behind(bool condition, std::string_view prefix,
@@ -66,7 +60,7 @@ key_range keys::heads_behind(bool condition, std::string_view prefix,
     auto const folder = prefix_ + heads_of(condition);
     auto const common = folder + std::string{prefix};
     auto const next = after.empty() ? common : folder + std::string{after} + '\0';
-    return {std::max(common, next), behind(common)};
+    return {std::max(common, next), *compare::behind_prefix(common)};
 }
 
 key_range keys::lines_behind(bool condition, std::string_view prefix,
@@ -74,7 +68,7 @@ key_range keys::lines_behind(bool condition, std::string_view prefix,
     auto const folder = prefix_ + lines_of(condition);
     auto const common = folder + escaped(prefix);
     auto const next = after.empty() ? common : folder + escaped(after) + separator + inside;
-    return {std::max(common, next), behind(common)};
+    return {std::max(common, next), *compare::behind_prefix(common)};
 }
 
 std::string keys::name_of(std::string_view key, bool in_line) const {

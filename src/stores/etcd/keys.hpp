@@ -16,9 +16,6 @@ struct key_range {
     std::string end;
 };
 
-/// The first key behind all that begin with `prefix`, which must not consist of bytes 0xff alone.
-[[nodiscard]] std::string behind(std::string prefix);
-
 /// Below `prefix`, with `~` for a zero byte:
 ///     name/<name>                    head
 ///     line/<name>~<claim>            claim in line

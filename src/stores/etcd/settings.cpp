@@ -1,12 +1,10 @@
 #include "stores/etcd/settings.hpp"
 
 #include <array>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
+#include "stores/compare/login.hpp"
 
 namespace holdfast::stores::etcd {
 
@@ -24,56 +22,15 @@ constexpr std::size_t longest_prefix = 128;
 
 [[noreturn]] void bad(std::string words) { base::raise(errc::bad_url, std::move(words)); }
 
-std::string text_option(base::url const& url, std::string_view key) {
-    auto const found = url.options.find(key);
-    if (found == url.options.end()) return {};
-    if (found->second.empty()) bad("the option '" + found->first + "' of the store URL is empty");
-    return found->second;
-}
-
-std::string file_option(base::url const& url, std::string_view key) {
-    auto const path = text_option(url, key);
-    if (path.empty()) return {};
-    std::ifstream in{path, std::ios::binary};
-    std::string out{std::istreambuf_iterator<char>{in}, {}};
-    if (!in)
-        bad("the file '" + path + "' that the option '" + std::string{key} +
-            "' of the store URL names cannot be read");
-    if (out.empty())
-        bad("the file '" + path + "' that the option '" + std::string{key} +
-            "' of the store URL names is empty");
-    return out;
-}
-
-void find_password(settings& out, base::url const& url) {
-    auto from_file = file_option(url, "passwordfile");
-    while (from_file.ends_with('\n') || from_file.ends_with('\r'))
-        from_file.pop_back();
-    if (!out.password.empty() && !from_file.empty())
-        bad("the store URL has a password and a 'passwordfile': give one");
-    if (!from_file.empty()) out.password = from_file;
-    if (out.password.empty())
-        if (auto const* const value = std::getenv(password_variable);
-            value != nullptr && !out.user.empty())
-            out.password = value;
-    if (out.user.empty() != out.password.empty())
-        bad(std::string{"the store URL has a "} +
-            (out.user.empty() ? "password but no user" : "user but no password") +
-            "; give both as user:password@host, or the password by the option 'passwordfile' or in "
-            "the "
-            "environment as " +
-            password_variable);
-}
-
 void parse_tls(tls_settings& out, base::url const& url) {
     out.on = url.scheme == "etcds";
     for (auto const key : tls_options)
         if (!out.on && url.options.contains(key))
             bad("the option '" + std::string{key} + "' of the store URL is for etcds: only");
-    out.authorities = file_option(url, "ca");
-    out.certificate = file_option(url, "cert");
-    out.key = file_option(url, "key");
-    out.server_name = text_option(url, "servername");
+    out.authorities = url.file_option("ca");
+    out.certificate = url.file_option("cert");
+    out.key = url.file_option("key");
+    out.server_name = url.text_option("servername");
     if (out.certificate.empty() != out.key.empty())
         bad("the options 'cert' and 'key' of the store URL belong together");
 }
@@ -107,11 +64,11 @@ settings settings::parse(base::url const& url) {
         if (each.port == 0) each.port = default_port;
         out.members.push_back(std::move(each));
     }
-    out.user = url.user;
-    out.password = url.password;
     parse_tls(out.tls, url);
-    find_password(out, url);
-    if (auto const prefix = text_option(url, "prefix"); !prefix.empty()) out.prefix = prefix;
+    auto who = compare::find_login(url, password_variable);
+    out.user = std::move(who.user);
+    out.password = std::move(who.password);
+    if (auto const prefix = url.text_option("prefix"); !prefix.empty()) out.prefix = prefix;
     if (out.prefix.size() > longest_prefix)
         bad("the option 'prefix' of the store URL has at most " + std::to_string(longest_prefix) +
             " bytes");

@@ -19,29 +19,28 @@ bool is_quiet(wire::Event const& event) {
 
 void subscriptions::watch(compare::ticket which, compare::name_key const& key) {
     auto& watched = names_[key];
-    if (watched.in_force) return outbox_.tell(which, compare::in_force{});
+    if (watched.in_force) return out_.tell(which, compare::in_force{});
     watched.waiting.push_back(which);
     if (watched.watch != 0) return;
-    watched.watch = watches_.add({.range = {keys_.head(key), {}},
-                                  .on_event =
-                                      [this, key](wire::Event const& event) {
-                                          if (!is_quiet(event)) outbox_.tell(key);
-                                      },
-                                  .on_force =
-                                      [this, key](fault const& trouble, bool again) {
-                                          if (again) outbox_.tell(outbox::told_gap{});
-                                          auto const found = names_.find(key);
-                                          if (found == names_.end()) return;
-                                          if (trouble && found->second.in_force)
-                                              outbox_.tell(outbox::told_doubt{trouble.error.text});
-                                          found->second.in_force = !trouble;
-                                          auto const waiting =
-                                              std::exchange(found->second.waiting, {});
-                                          if (trouble) names_.erase(found);
-                                          for (auto const each : waiting)
-                                              trouble ? outbox_.tell(each, trouble)
-                                                      : outbox_.tell(each, compare::in_force{});
-                                      }});
+    watched.watch =
+        watches_.add({.range = {keys_.head(key), {}},
+                      .on_event =
+                          [this, key](wire::Event const& event) {
+                              if (!is_quiet(event)) out_.changed(key);
+                          },
+                      .on_force =
+                          [this, key](fault const& trouble, bool again) {
+                              if (again) out_.gap();
+                              auto const found = names_.find(key);
+                              if (found == names_.end()) return;
+                              if (trouble && found->second.in_force) out_.doubt(trouble.error.text);
+                              found->second.in_force = !trouble;
+                              auto const waiting = std::exchange(found->second.waiting, {});
+                              if (trouble) names_.erase(found);
+                              for (auto const each : waiting)
+                                  trouble ? out_.fail(each, trouble.error, trouble.certain)
+                                          : out_.tell(each, compare::in_force{});
+                          }});
 }
 
 void subscriptions::unwatch(compare::name_key const& key) {
@@ -49,7 +48,7 @@ void subscriptions::unwatch(compare::name_key const& key) {
     if (found == names_.end()) return;
     watches_.remove(found->second.watch);
     for (auto const each : found->second.waiting)
-        outbox_.tell(each, compare::in_force{});
+        out_.tell(each, compare::in_force{});
     names_.erase(found);
 }
 
@@ -62,7 +61,7 @@ void subscriptions::watch_session(compare::session_id id) {
                       .on_event = [this, id](wire::Event const&) { on_session_end(id); },
                       .on_force =
                           [this, id](fault const& trouble, bool again) {
-                              if (again) outbox_.tell(outbox::told_gap{});
+                              if (again) out_.gap();
                               auto const found = sessions_.find(id);
                               if (found == sessions_.end()) return;
                               if (trouble) return static_cast<void>(sessions_.erase(found));
@@ -102,7 +101,7 @@ void subscriptions::on_session_end(compare::session_id id) {
     if (found == sessions_.end()) return;
     watches_.remove(found->second.watch);
     sessions_.erase(found);
-    outbox_.tell(id);
+    out_.session_end(id);
 }
 
 }  // namespace holdfast::stores::etcd

@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
+#include "stores/compare/outbox.hpp"
 #include "stores/etcd/connection.hpp"
 #include "stores/etcd/keys.hpp"
-#include "stores/etcd/outbox.hpp"
 #include "stores/etcd/watches.hpp"
 
 namespace holdfast::stores::etcd {
@@ -15,8 +15,8 @@ namespace holdfast::stores::etcd {
 /// Lifetime: all that it is made with outlives it.
 class subscriptions {
 public:
-    subscriptions(keys const& at, connection& by, watches& over, outbox& to)
-        : keys_{at}, connection_{by}, watches_{over}, outbox_{to} {}
+    subscriptions(keys const& at, connection& by, watches& over, compare::outbox& to)
+        : keys_{at}, connection_{by}, watches_{over}, out_{to} {}
 
     void watch(compare::ticket which, compare::name_key const& key);
     void unwatch(compare::name_key const& key);
@@ -43,7 +43,7 @@ private:
     keys const& keys_;
     connection& connection_;
     watches& watches_;
-    outbox& outbox_;
+    compare::outbox& out_;
     std::map<compare::name_key, watched_name> names_;
     std::map<compare::session_id, watched_session> sessions_;
 };

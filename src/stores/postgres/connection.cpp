@@ -152,7 +152,7 @@ void connection::put(statement const& what, pending& of) {
     if (!put) events_.wake();
 }
 
-void connection::advance(base::instant now) {
+void connection::advance(std::uint32_t /*kinds*/, base::instant now) {
     now_ = now;
     if (at_ == phase::off) return;
     if (now >= due()) return fail(unreachable("no answer came in time", to_));

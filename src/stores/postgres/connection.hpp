@@ -34,12 +34,15 @@ struct exchange {
 /// Lifetime: all that it is given outlives it.
 class connection {
 public:
+    using exchange = postgres::exchange;
+    using answer = postgres::answer;
+
     class owner {
     public:
         virtual void on_ready(connection& which) = 0;
         /// The exchanges under way have been answered by then.
         virtual void on_broken(connection& which, base::error const& why) = 0;
-        virtual void on_notification(std::string_view payload) = 0;
+        virtual void on_notification(std::string_view /*payload*/) {}
 
     protected:
         ~owner() = default;
@@ -55,13 +58,14 @@ public:
     void start(base::instant now);
     void send(exchange what, base::instant now);
     /// The poller reported it, or its time has come.
-    void advance(base::instant now);
+    void advance(std::uint32_t kinds, base::instant now);
     /// Ends it; what is under way is lost.
     void cut(base::error const& why);
     /// In the child of a fork: lets go of the socket without a word to the server.
     void abandon() noexcept;
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
+    [[nodiscard]] bool has_room() const noexcept { return is_ready(); }  ///< they are pipelined
     [[nodiscard]] bool is_off() const noexcept { return at_ == phase::off; }
     /// No pooler stands in between; known when it is ready.
     [[nodiscard]] bool is_direct() const noexcept { return direct_; }

@@ -4,6 +4,7 @@
 #include "stores/postgres/connection.hpp"
 #include "stores/postgres/fault.hpp"
 #include "stores/postgres/schema.hpp"
+#include "stores/sql/fault.hpp"
 
 namespace holdfast::stores::postgres {
 
@@ -36,7 +37,7 @@ void connection::on_tables(answer found) {
         return fail(explain(first.state(), first.words(), to_));
     }
     auto const version = first.size() == 0 ? 0 : first.number(0, 0);
-    if (version != schema::version) return fail(other_version(version, schema::version, to_));
+    if (version != schema::version) return fail(sql::other_version(version, schema::version, to_));
     if (first.number(0, 1) != 0) {  // the sequence is behind the clock, as after a restore
         send({tables_.catch_up(),
               [this](answer caught) {

@@ -20,7 +20,4 @@ namespace holdfast::stores::postgres {
 /// The server is a standby, or takes no writes for another reason.
 [[nodiscard]] base::error read_only(settings const& of);
 
-/// Its tables were made by another version of holdfast.
-[[nodiscard]] base::error other_version(std::int64_t found, std::int64_t ours, settings const& of);
-
 }  // namespace holdfast::stores::postgres

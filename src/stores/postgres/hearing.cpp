@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "stores/postgres/connections.hpp"
 #include "stores/postgres/fault.hpp"
 
 namespace holdfast::stores::postgres {
@@ -54,7 +53,7 @@ void hearing::on_ready(connection&) {
 }
 
 void hearing::on_broken(connection&, base::error const& why) {
-    if (at_ != phase::off) go_deaf(why, false, pause_ = longer_pause(pause_));
+    if (at_ != phase::off) go_deaf(why, false, pause_.next());
 }
 
 void hearing::go_deaf(base::error const& why, bool mute, std::chrono::milliseconds pause) {
@@ -72,18 +71,18 @@ void hearing::on_notification(std::string_view payload) {
     if (at_ != phase::proving || proof->nonce != nonce_) return;
     at_ = phase::hearing;
     change_at_ = now_ + to_.timeout;
-    pause_ = 0ms;
+    pause_.reset();
     tell_.on_heard();
 }
 
 void hearing::advance(base::instant now) {
     now_ = now;
-    connection_.advance(now);
+    connection_.advance(0, now);
 }
 
 void hearing::tend(base::instant now) {
     now_ = now;
-    if (now >= connection_.due()) connection_.advance(now);
+    if (now >= connection_.due()) connection_.advance(0, now);
     if (now < change_at_) return;
     change_at_ = base::never;
     if (at_ == phase::proving) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "stores/compare/retry_pause.hpp"
 #include "stores/postgres/connection.hpp"
 #include "stores/postgres/letters.hpp"
 
@@ -71,7 +72,7 @@ private:
     connection connection_;
     phase at_{phase::off};
     std::string nonce_;
-    std::chrono::milliseconds pause_{0};
+    compare::retry_pause pause_{std::chrono::milliseconds{20}, std::chrono::milliseconds{1000}};
     /// The proof is too late, the pause is over, or nothing has been asked on the connection for long.
     base::instant change_at_{base::never};
     base::instant now_{};

@@ -16,9 +16,10 @@ constexpr auto again_after_trouble = 500ms;
 
 messages::messages(settings const& to, schema const& tables, statements const& texts,
                    net::poller& events, net::poller::tag about, base::instant const& now,
-                   services around)
+                   compare::outbox& out, services around)
     : statements_{texts},
       now_{now},
+      out_{out},
       around_{std::move(around)},
       hearing_{to, tables, events, about, *this} {}
 
@@ -27,15 +28,15 @@ void messages::watch(compare::name_key const& key) {
     watch_again_at_ = std::min<base::instant>(watch_again_at_, now_ + watch_every);
 }
 
-void messages::post_when_heard(event what) {
+void messages::tell_when_heard(compare::outbox::told_outcome what) {
     start();
-    if (hearing_.is_settled()) return around_.post(std::move(what));
+    if (hearing_.is_settled()) return out_.add(std::move(what));
     held_.push_back(std::move(what));
 }
 
-void messages::post_held() {
+void messages::tell_held() {
     for (auto& each : std::exchange(held_, {}))
-        around_.post(std::move(each));
+        out_.add(std::move(each));
 }
 
 void messages::tend() {
@@ -58,7 +59,7 @@ void messages::on_heard() {
     pushes_ = true;
     letters_.clear();
     said_mute_ = false;
-    post_held();
+    tell_held();
     if (std::exchange(missed_, false)) watch_again(true);
 }
 
@@ -68,25 +69,21 @@ void messages::on_deaf(base::error const& why, bool mute) {
     bool const was_heard = pushes_.exchange(false);
     if (mute) {
         if (!std::exchange(said_mute_, true))
-            around_.warn(why.text + "; whoever waits asks again and again");
+            out_.log(log_level::warning, why.text + "; whoever waits asks again and again");
     } else if (was_heard && !around_.is_down()) {
-        around_.post([text = why.text](auto& to) { to.on_doubt(text); });
+        out_.doubt(why.text);
     }
-    post_held();
+    tell_held();
 }
 
 void messages::on_said(heard what) {
     if (auto* const letter = std::get_if<letter_heard>(&what)) {
         auto const state = letters_.add(*letter);
-        if (state == letter_assembly::state::too_long)
-            return around_.post([](auto& to) { to.on_gap(); });
+        if (state == letter_assembly::state::too_long) return out_.gap();
         if (state != letter_assembly::state::whole) return;
-        around_.post([told = std::move(*letter)](auto& to) {
-            to.on_letter(told.to, told.body, told.written);
-        });
+        out_.letter(letter->to, std::move(letter->body), letter->written);
     } else if (auto* const change = std::get_if<change_heard>(&what)) {
-        if (watched_.contains(change->key))
-            around_.post([key = std::move(change->key)](auto& to) { to.on_changed(key); });
+        if (watched_.contains(change->key)) out_.changed(std::move(change->key));
     }
 }
 
@@ -97,7 +94,7 @@ void messages::watch_again(bool gap) {
     for (auto const& key : watched_)
         all.push_back(statements_.watch(key, channel()));
     if (all.empty()) {
-        if (gap) around_.post([](auto& to) { to.on_gap(); });
+        if (gap) out_.gap();
         return;
     }
     around_.send(std::move(all), [this, gap](answer const& found) {
@@ -105,7 +102,7 @@ void messages::watch_again(bool gap) {
             watch_again_at_ = now_ + again_after_trouble;
             missed_ = missed_ || gap;
         } else if (gap) {
-            around_.post([](auto& to) { to.on_gap(); });
+            out_.gap();
         }
     });
 }

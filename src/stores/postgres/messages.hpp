@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "stores/compare/driver.hpp"
+#include "stores/compare/outbox.hpp"
 #include "stores/postgres/hearing.hpp"
 #include "stores/postgres/statements.hpp"
 
@@ -18,19 +18,16 @@ namespace holdfast::stores::postgres {
 /// Thread-safety: none but of `pushes`; its owner serialises.
 class messages final : hearing::listener {
 public:
-    using event = std::function<void(compare::driver_events&)>;
-
     /// What its owner does for it.
     struct services {
         std::function<void(std::vector<statement>, std::function<void(answer)>)> send;
-        std::function<void(event)> post;
-        std::function<void(std::string)> warn;
         std::function<bool()> is_down;  ///< that the server is not reached has been told
     };
 
     /// `now`: the time of whatever happens, kept by its owner.
     messages(settings const& to, schema const& tables, statements const& texts, net::poller& events,
-             net::poller::tag about, base::instant const& now, services around);
+             net::poller::tag about, base::instant const& now, compare::outbox& out,
+             services around);
 
     [[nodiscard]] bool pushes() const noexcept { return pushes_; }
     [[nodiscard]] std::string const& channel() const noexcept { return hearing_.channel(); }
@@ -46,8 +43,8 @@ public:
     /// False when it was not watched.
     bool unwatch(compare::name_key const& key) { return watched_.erase(key) > 0; }
 
-    /// Posted as soon as it is known whether messages arrive: whoever is told of a session counts on them.
-    void post_when_heard(event what);
+    /// Told as soon as it is known whether messages arrive: whoever is told of a session counts on them.
+    void tell_when_heard(compare::outbox::told_outcome what);
 
     void advance() { hearing_.advance(now_); }
     void tend();
@@ -61,16 +58,17 @@ private:
     void on_said(heard what) override;
     void prove(std::string payload) override;
     void watch_again(bool gap);
-    void post_held();
+    void tell_held();
 
     statements const& statements_;
     base::instant const& now_;
+    compare::outbox& out_;
     services around_;
     std::atomic<bool> pushes_{true};
     bool said_mute_{false};  ///< in the log
     bool missed_{false};     ///< something may have been said while nobody heard
     hearing hearing_;
-    std::vector<event> held_;  ///< until it is known
+    std::vector<compare::outbox::told_outcome> held_;  ///< until it is known
     letter_assembly letters_;
     std::set<compare::name_key> watched_;
     base::instant watch_again_at_{base::never};

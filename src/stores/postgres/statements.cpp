@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "stores/compare/view_parts.hpp"
 #include "stores/postgres/letters.hpp"
 
 namespace holdfast::stores::postgres {
@@ -11,18 +12,6 @@ namespace {
 
 std::string element_of(compare::session_id id) {
     return number_element(static_cast<std::uint64_t>(id));
-}
-
-// The first bytes behind all those that begin with the prefix; nothing when there are none.
-std::optional<std::string> behind_prefix(std::string prefix) {
-    while (!prefix.empty()) {
-        if (static_cast<unsigned char>(prefix.back()) != 0xff) {
-            ++prefix.back();
-            return prefix;
-        }
-        prefix.pop_back();
-    }
-    return std::nullopt;
 }
 
 std::string const time_and_clock = std::string{server_time} + ", " + server_clock;
@@ -198,7 +187,7 @@ statement statements::look(std::vector<compare::name_query> const& what) const {
 statement statements::list(compare::listing const& what) const {
     statement out{what.waited_for ? list_waited_ : list_};
     out.bytes(what.prefix);
-    auto const end = behind_prefix(what.prefix);
+    auto const end = compare::behind_prefix(what.prefix);
     end ? out.bytes(*end) : out.null();
     return out.bytes(what.after).number(std::int64_t{what.most});
 }

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "stores/compare/driver.hpp"
+#include "stores/compare/store_times.hpp"
 #include "stores/postgres/answer.hpp"
 #include "stores/postgres/schema.hpp"
+#include "stores/sql/driver.hpp"
 
 namespace holdfast::stores::postgres {
 
@@ -81,20 +83,14 @@ struct step_shape {
     [[nodiscard]] static std::string text(std::uint32_t shape, schema const& tables);
 };
 
-/// A view and the sessions in it whose time is over, but which nobody has ended yet.
-struct viewed {
-    compare::view found;
-    std::vector<compare::session_id> expired;
-};
-[[nodiscard]] viewed read_view(rows const& from, compare::name_query const& what);
+[[nodiscard]] sql::viewed read_view(rows const& from, compare::name_query const& what);
 /// Of a look at several names: one for each.
-[[nodiscard]] std::vector<viewed> read_views(rows const& from,
-                                             std::vector<compare::name_query> const& what);
+[[nodiscard]] std::vector<sql::viewed> read_views(rows const& from,
+                                                  std::vector<compare::name_query> const& what);
 /// Whether these are several that one look can be for.
 [[nodiscard]] bool looks_alike(std::vector<compare::name_query> const& what);
 
 /// The time and the clock that an answer shows.
 [[nodiscard]] compare::reading read_time(rows const& from);
-[[nodiscard]] seam::store_time store_time_of(std::int64_t microseconds);
 
 }  // namespace holdfast::stores::postgres

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstring>
 
+#include "stores/compare/store_times.hpp"
+#include "stores/compare/view_parts.hpp"
 #include "stores/postgres/statements.hpp"
 
 namespace holdfast::stores::postgres {
@@ -19,7 +21,7 @@ std::uint64_t number_in(std::string_view bytes) {
     return out;
 }
 
-void add_row(viewed& out, rows const& from, int row) {
+void add_row(sql::viewed& out, rows const& from, int row) {
     auto const number = static_cast<std::uint64_t>(from.number(row, of_number));
     std::string body{from.bytes(row, of_body)};
     switch (from.number(row, of_kind)) {
@@ -41,51 +43,38 @@ void add_row(viewed& out, rows const& from, int row) {
         bool const there = !from.is_null(row, of_second);
         auto const expires = from.number(row, of_second);
         if (there && expires <= from.number(0, 0)) out.expired.push_back(id);
-        out.found.sessions.push_back({id, there, store_time_of(expires), std::move(body)});
+        out.found.sessions.push_back({id, there, compare::store_time_of(expires), std::move(body)});
         break;
     }
     default: break;
     }
 }
 
-// The line in order, and no longer than it was asked for.
-void finish(viewed& out, compare::name_query const& what) {
-    out.found.key = what.key;
-    auto& line = out.found.line;
-    std::ranges::sort(line, {}, &compare::line_item::place);
-    if (line.size() <= what.line) return;
-    for (auto each = line.begin() + what.line; each != line.end(); ++each)
-        if (std::ranges::find(what.claims, each->id) != what.claims.end())
-            out.found.others.push_back(std::move(*each));
-    line.resize(what.line);
-    out.found.more = true;
-}
-
 }  // namespace
 
-seam::store_time store_time_of(std::int64_t microseconds) {
-    return seam::store_time{std::chrono::microseconds{microseconds}};
-}
-
 compare::reading read_time(rows const& from) {
-    return {store_time_of(from.number(0, 0)),
+    return {compare::store_time_of(from.number(0, 0)),
             seam::clock_id{static_cast<std::uint64_t>(from.number(0, 1))}};
 }
 
-viewed read_view(rows const& from, compare::name_query const& what) {
-    viewed out;
+sql::viewed read_view(rows const& from, compare::name_query const& what) {
+    sql::viewed out;
     for (int row = 1; row < from.size(); ++row)
         add_row(out, from, row);
-    finish(out, what);
+    out.found.key = what.key;
+    compare::arrange_line(out.found, what);
     return out;
 }
 
-std::vector<viewed> read_views(rows const& from, std::vector<compare::name_query> const& what) {
-    std::vector<viewed> out(what.size());
+std::vector<sql::viewed> read_views(rows const& from,
+                                    std::vector<compare::name_query> const& what) {
+    std::vector<sql::viewed> out(what.size());
     for (int row = 1; row < from.size(); ++row)
         add_row(out.at(static_cast<std::size_t>(from.number(row, of_name)) - 1), from, row);
-    for (std::size_t i = 0; i < what.size(); ++i)
-        finish(out[i], what[i]);
+    for (std::size_t i = 0; i < what.size(); ++i) {
+        out[i].found.key = what[i].key;
+        compare::arrange_line(out[i].found, what[i]);
+    }
     return out;
 }
 

@@ -12,7 +12,7 @@ import sandbox
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
 SCHEMES = {"file:", "redis://", "rediss://", "redis+unix:", "redis+sentinel://", "redis+cluster://", "etcd://", "etcds://",
-           "postgres://"}
+           "postgres://", "mysql://", "zookeeper://"}
 
 
 class Words(sandbox.Sandbox):

@@ -1,0 +1,81 @@
+// The driver of the family of stores that compare, for MySQL and MariaDB.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stores/mysql/connection.hpp"
+#include "stores/mysql/mailbox.hpp"
+#include "stores/mysql/statements.hpp"
+#include "stores/sql/driver.hpp"
+#include "stores/sql/pool.hpp"
+
+namespace holdfast::stores::mysql {
+
+/// What databases have in common, in packets of MySQL; and a mailbox, since it delivers nothing itself.
+class driver final : public sql::driver {
+public:
+    driver(settings wanted, compare::driver_events& events, compare::log_function log);
+
+    compare::driver_traits traits() const override { return {}; }
+    void open(compare::ticket which, compare::session_id id, std::chrono::milliseconds lease,
+              std::string body) override;
+    void raise(compare::ticket which, compare::session_id id) override;
+    void close(compare::session_id id) noexcept override;
+    void list(compare::ticket which, compare::listing what) override;
+    void watch(compare::ticket which, compare::name_key key) override;
+    void unwatch(compare::name_key key) noexcept override;
+
+private:
+    using reader = std::function<void(answer const&)>;
+
+    void tend() override;
+    void take(std::span<net::poller::event const> events) override { pool_.take(events, now_); }
+    [[nodiscard]] base::instant next_due() const noexcept override;
+    void cut() noexcept override;
+    void abandon() noexcept override { pool_.abandon(); }
+
+    void send_signs_of_life(compare::ticket which,
+                            std::vector<compare::session_id> const& ids) override;
+    void forget(compare::session_id id) override { mailbox_.forget(id); }
+    void send_look(sql::call which, std::vector<compare::name_query> what,
+                   std::vector<compare::session_id> reaped, viewed_reader then) override;
+    void send_step(compare::ticket which, sql::shared_step what, bool along) override {
+        send_step(which, std::move(what), along, 0);
+    }
+    void send_step(compare::ticket which, sql::shared_step what, bool along, int tries);
+    void send_second_branch(compare::ticket which, sql::shared_step const& what) override;
+    void send_look_at(std::vector<compare::session_id> ids) override;
+    void send_sweep() override;
+    void sweep(int turns);
+
+    /// A packet that was carried out is read; one that was undone in favour of others is sent again.
+    void ask(sql::call which, std::string text, reader read, int tries = 0);
+    void send(std::string text, std::function<void(answer)> done) {
+        pool_.send({std::move(text), std::move(done)}, now_);
+    }
+    [[nodiscard]] bool is_another_life(connection const& found);
+    void fail(sql::call const& which, answer const& found);
+    /// A grant that was seen, and of which it is not known that it is on the disk.
+    using grant = std::pair<compare::session_id, compare::stamp>;
+    void add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const;
+    /// Goes on when all of them are on the disk.
+    void prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then);
+    void on_branches(compare::ticket which, sql::shared_step const& what, sql::stepped found);
+    /// The look behind the first `result` results, and what stands there where the branch has appended.
+    [[nodiscard]] sql::stepped second_branch_in(answer const& found, std::size_t result,
+                                                compare::step const& what);
+
+    settings const settings_;
+    schema const tables_;
+    sql::pool<connection> pool_;
+    durable_grants durable_;
+    mailbox mailbox_;
+    std::optional<server_life> life_;  ///< of the server, by the last connection that was made
+    bool said_galera_{false};          ///< in the log
+};
+
+}  // namespace holdfast::stores::mysql

@@ -1,0 +1,119 @@
+// What the drivers of databases have in common: everything but the words, and how whoever waits is told.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "stores/compare/polled_driver.hpp"
+#include "stores/compare/watched_sessions.hpp"
+
+namespace holdfast::stores::sql {
+
+/// What one look has found of a name.
+struct viewed {
+    compare::view found{};
+    std::vector<compare::session_id>
+        expired{};  ///< their time is over, but nobody has ended them yet
+    std::vector<compare::session_id> untold{};  ///< the head names them beyond what one look tells
+    std::vector<compare::session_id>
+        named{};  ///< all whom the head names, where the dialect wants to know
+};
+
+/// What the exchange of a step has told.
+struct stepped {
+    bool guarded{false};                      ///< the guard held
+    std::optional<compare::stamp> written{};  ///< when the first branch was carried out
+    std::vector<std::uint64_t> places{};      ///< of those who were appended by it
+    bool joined_unseen{false};                ///< somebody is in the line of whom it did not know
+    std::optional<viewed> otherwise{};        ///< the look of the second branch, when it came along
+    compare::reading when{};
+};
+
+using shared_step = std::shared_ptr<compare::step const>;
+
+/// A call of the family, of which one exchange or several are made.
+struct call {
+    call(compare::ticket of, bool has_written = false) : which{of}, written{has_written} {}
+
+    compare::ticket which;
+    /// An exchange before has written something: whatever fails from here on, the call may have been carried out.
+    bool written;
+};
+
+/// A call is one exchange with the server. It needs a second one only when what it found has to be looked at more closely: a
+/// session whose time is over, a miss that was not expected.
+class driver : public compare::polled_driver {
+public:
+    void keep(compare::ticket which, std::vector<compare::session_id> ids) final;
+    void fetch(compare::ticket which, compare::query what) final;
+    void commit(compare::ticket which, compare::step what) final;
+    void watch_session(compare::session_id id) final;
+    void unwatch_session(compare::session_id id) noexcept final;
+
+protected:
+    using view_reader = std::function<void(std::vector<compare::view>, compare::reading)>;
+    using viewed_reader = std::function<void(std::vector<viewed>, compare::reading)>;
+
+    driver(std::string server, compare::driver_events& events, compare::log_function log)
+        : polled_driver{events, std::move(log)}, server_{std::move(server)} {}
+
+    /// To be called for what the functions below have asked.
+    void on_kept(compare::ticket which, std::vector<compare::session_id> const& ids,
+                 std::set<compare::session_id> const& alive, compare::reading when);
+    void on_stepped(compare::ticket which, shared_step const& what, stepped found);
+    void on_second_branch(compare::ticket which, shared_step const& what, viewed seen,
+                          compare::reading when);
+    /// A call has no answer. `certain`: the exchange that failed was not carried out, and will not be.
+    void fail_call(call const& which, base::error why, bool certain) {
+        out_.fail(which.which, std::move(why), certain && !which.written);
+    }
+
+    /// Looks once more where sessions were found whose time is over, which are ended first.
+    void look(call which, std::vector<compare::name_query> what, view_reader then);
+
+    /// There is no connection any more, or there is one again. -> whether that is news
+    bool on_down(base::error const& why);
+    bool on_up();
+    [[nodiscard]] bool is_down() const noexcept { return down_; }
+
+    /// What time brings for watched sessions.
+    void look_at_sessions();
+    [[nodiscard]] base::instant sessions_due() const noexcept { return watched_.due(); }
+    [[nodiscard]] compare::watched_sessions& watched() noexcept { return watched_; }
+
+private:
+    /// All of these with the lock held. When one fails, the call is answered by the dialect.
+    virtual void send_signs_of_life(compare::ticket which,
+                                    std::vector<compare::session_id> const& ids) = 0;
+    /// The session has ended: nothing is heard for it any more.
+    virtual void forget(compare::session_id id) = 0;
+    /// Ends these sessions if their time is over, and then looks.
+    virtual void send_look(call which, std::vector<compare::name_query> what,
+                           std::vector<compare::session_id> reaped, viewed_reader then) = 0;
+    /// `along`: with the second branch, or its look.
+    virtual void send_step(compare::ticket which, shared_step what, bool along) = 0;
+    /// Of a step that has not brought it along. Where the step's own exchange appends, only the look is missing.
+    virtual void send_second_branch(compare::ticket which, shared_step const& what);
+    /// Ends those whose time is over; what it finds is told to `watched().were_found`.
+    virtual void send_look_at(std::vector<compare::session_id> ids) = 0;
+    /// Removes what the dead have left where nobody looks, if nobody else has done so lately.
+    virtual void send_sweep() = 0;
+
+    void look_again(call which, std::vector<compare::name_query> what,
+                    std::vector<viewed> const& seen, view_reader then);
+    void remember(compare::name_key const& key, bool contended);
+
+    std::string const server_;
+    bool down_{false};  ///< said, and there was no connection since
+    compare::watched_sessions watched_{out_};
+    base::instant sweep_at_{};
+    /// Names on which the last step came to its second branch: the next one brings it along.
+    std::set<compare::name_key> contended_;
+};
+
+}  // namespace holdfast::stores::sql

@@ -1,0 +1,39 @@
+// What this client knows of the nodes of names, beyond what the family knows of the names.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "stores/compare/view.hpp"
+
+namespace holdfast::stores::zookeeper {
+
+/// What tells a name's node from others, and a head from later ones.
+struct known_node {
+    compare::stamp written{};  ///< 0: there is no head in it
+    int version{0};
+    std::string life{};           ///< the child that tells it from one that was there before
+    bool counted{false};          ///< the next two are known
+    std::uint64_t created{0};     ///< so many nodes were made below it
+    std::uint64_t last_place{0};  ///< in the line
+};
+
+/// Thread-safety: none; the driver serialises.
+class known_nodes {
+public:
+    /// nullptr: nothing is known, or it is not there.
+    [[nodiscard]] known_node const* find(compare::name_key const& key) const;
+    void learn(compare::name_key const& key, known_node what);
+    void forget(compare::name_key const& key) { all_.erase(key); }
+
+    /// What stands in front of a letter, and what is learned from it unless more is known.
+    [[nodiscard]] static std::string words(compare::name_key const& key, known_node const& node);
+    void learn_from(std::string_view words, compare::stamp written);
+
+private:
+    std::map<compare::name_key, known_node> all_;
+};
+
+}  // namespace holdfast::stores::zookeeper
