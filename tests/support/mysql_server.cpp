@@ -109,8 +109,9 @@ files::path fresh_data(files::path const& scratch) {
     if (files::exists(home)) return home;
     auto words = shape;
     words.insert(words.begin(), "mariadb-install-db");
-    words.insert(words.end(), {"--datadir=" + (scratch / "fresh").string(), "--skip-test-db",
-                               "--auth-root-authentication-method=normal"});
+    words.insert(words.end(),
+                 {"--datadir=" + (scratch / "fresh").string(), "--tmpdir=" + scratch.string(),
+                  "--skip-test-db", "--auth-root-authentication-method=normal"});
     run(words, (scratch / "install.log").string());
     auto const other = home.string() + "." + std::to_string(::getpid());
     files::copy(scratch / "fresh", other, files::copy_options::recursive);
@@ -167,10 +168,11 @@ void mysql_server::start() {
     words.insert(words.begin(), "mariadbd");
     words.insert(
         words.end(),
-        {"--datadir=" + directory() + "/data", "--port=" + std::to_string(port_),
-         "--bind-address=127.0.0.1", "--socket=" + socket(), "--pid-file=" + directory() + "/pid",
-         "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--debug-no-sync",
-         "--max-connections=300",
+        // Where everybody keeps such things may not be open to the server's own user.
+        {"--datadir=" + directory() + "/data", "--tmpdir=" + directory(),
+         "--port=" + std::to_string(port_), "--bind-address=127.0.0.1", "--socket=" + socket(),
+         "--pid-file=" + directory() + "/pid", "--skip-log-bin", "--innodb-buffer-pool-size=32M",
+         "--debug-no-sync", "--max-connections=300",
          std::string{"--innodb-flush-log-at-trx-commit="} + (options_.durable ? "1" : "2")});
     if (options_.tls)
         words.insert(words.end(),
