@@ -117,6 +117,12 @@ TEST(mysql_durable, another_server_is_a_gap_though_an_old_connection_seems_to_la
     EXPECT_EQ(one.self.doubts, 0);
 }
 
+// A letter would prove the grant before the look does.
+compare::step silently(compare::step what) {
+    what.letters.clear();
+    return what;
+}
+
 // The row of the client's own session is what is written.
 class look_test : public testing::Test {
 protected:
@@ -136,7 +142,7 @@ protected:
 TEST_F(look_test, a_grant_that_a_look_shows) {
     party one;
     party other;
-    auto const written = one.commit(granting(one, "looked at", other)).written;
+    auto const written = one.commit(silently(granting(one, "looked at", other))).written;
     lock_session(other);
     auto const sent = other.self.next_ticket();
     other.self.driver().fetch(sent, {.names = {{.key = {"looked at", false}}}});
@@ -154,14 +160,14 @@ TEST_F(look_test, a_grant_that_a_look_shows) {
 TEST_F(look_test, a_grant_that_a_step_finds_when_it_misses) {
     party one;
     party other;
-    (void)one.commit(granting(one, "missed", other));
+    (void)one.commit(silently(granting(one, "missed", other)));
     for (bool const along : {false, true}) {
         auto what = other.writing("missed", "mine");
         what.append_otherwise = {{.id = {seam::client_id{7}, along ? 2U : 1U},
                                   .session = other.session,
                                   .body = "a claim"}};
         // The head is another one each time, and its step has to be let through.
-        auto again = granting(one, "missed", other);
+        auto again = silently(granting(one, "missed", other));
         again.expected = one.look("missed").written;
         (void)one.commit(again);
         auto const head =

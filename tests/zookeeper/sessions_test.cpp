@@ -59,9 +59,10 @@ TEST_F(sessions_test, a_hold_outlives_connections_that_break_all_the_time) {
 TEST_F(sessions_test, a_server_that_is_killed_and_started_again_has_kept_everything) {
     client mine{server_.url()};
     client other{server_.url()};
-    auto held = mutex{mine, "q", {.lease = 20s}}.acquire();
+    auto held = mutex{mine, "q", {.lease = 60s}}.acquire();
     server_.kill();
     server_.start();
+    EXPECT_TRUE(eventually([&] { return !failure_of([&] { return other.locks(); }); }));
     EXPECT_FALSE(mutex(other, "q").try_acquire_for(100ms));
     EXPECT_TRUE(held.held());
     EXPECT_EQ(held.release(), release_outcome::released);
