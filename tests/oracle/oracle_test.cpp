@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -252,27 +253,87 @@ protected:
         ASSERT_EQ(describe(reply.body, names_, timed), describe(expected, rules_names_, timed))
             << what;
         learn_version(request, reply.body, expected);
-        if (GetParam().tells_at_once) compare_notices(told, what);
+        if (!GetParam().tells_at_once) return;
+        auto const wanted = lines_of(those_of_clients(told), rules_names_);
+        compare_notices(wanted, wanted.size(), what);
+    }
+
+    // Submits and settlements of one client at once, compared in the order of their times.
+    void step_together() {
+        auto const who = random_.below(clients);
+        std::vector<seam::request> all;
+        for (auto left = 10 + random_.below(40); left > 0; --left)
+            all.push_back(draw_one_of_many(who));
+        auto const replies = all_[who]->send_together(all);
+        std::vector<std::size_t> order(all.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::ranges::stable_sort(order, {}, [&](std::size_t i) { return replies[i].now; });
+        auto const where = "step " + std::to_string(steps_++) + " of seed " +
+                           std::to_string(seed_) + ", together: ";
+        std::vector<std::vector<stores::lease::directed_notice>> told(all.size());
+        for (auto const i : order) {
+            seen_ = replies[i].now;
+            stores::lease::rules rules{ledger_, seen_, all_[who]->self(), told[i]};
+            auto const expected = rules.handle(all[i]);
+            ASSERT_EQ(describe(replies[i].body, names_, true),
+                      describe(expected, rules_names_, true))
+                << where << describe(all[i]);
+        }
+        std::set<std::string> wanted;
+        std::size_t messages = 0;
+        for (auto const i : order) {
+            auto lines = lines_of(those_of_clients(told[i]), rules_names_);
+            messages += lines.size();
+            wanted.merge(lines);
+        }
+        compare_notices(wanted, messages, where);
+    }
+
+    // Nothing ends by time on names of their own: a server forgets what ended long ago without a word.
+    seam::request draw_one_of_many(std::size_t who) {
+        auto& held = held_together_[who];
+        if (!held.empty() && one_in(2)) {
+            auto const place = random_.below(held.size());
+            seam::settle out{.subject = claims_[held[place]]};
+            if (one_in(10)) out.keep_for = draw_span();
+            if (!one_in(10)) held.erase(held.begin() + static_cast<std::ptrdiff_t>(place));
+            return out;
+        }
+        auto spec = *draw_spec();
+        if (!one_in(4)) {
+            spec.name = to_string(spec.kind) + std::to_string(random_.below(50));
+            spec.lease = 3'600'000ms;
+        }
+        spec.hash = std::hash<std::string>{}(spec.name);
+        claims_.push_back({std::make_shared<seam::claim_spec const>(std::move(spec)),
+                           {all_[who]->self()->id, ++last_claim_},
+                           {}});
+        owners_.push_back(who);
+        held.push_back(claims_.size() - 1);
+        return seam::submit{.subject = claims_.back(),
+                            .queue = one_in(2),
+                            .not_after = one_in(15) ? seen_ - 1s : seam::store_time::max(),
+                            .clock = clock_};
     }
 
     // In any order. One watcher is told once of one thing, however often it changed in one request. Of
     // several holders that end at the same moment, any may be told that somebody waits.
-    void compare_notices(std::vector<stores::lease::directed_notice> const& told,
+    void compare_notices(std::set<std::string> const& wanted, std::size_t messages,
                          std::string const& what) {
-        std::vector<told_notice> expected;
-        for (auto const& [to, notice] : told)
-            for (std::size_t i = 0; i < all_.size(); ++i)
-                if (to == all_[i]->self()->id) expected.push_back({i, notice});
-        auto const wanted = lines_of(expected, rules_names_);
         std::vector<told_notice> heard;
         bool const all_told = support::eventually([&] {
             for (std::size_t i = 0; i < all_.size(); ++i)
                 for (auto const& notice : all_[i]->take_notices())
                     heard.push_back({i, notice});
-            return heard.size() >= wanted.size();
+            return heard.size() >= messages;
         });
         EXPECT_TRUE(all_told) << what;
         ASSERT_EQ(lines_of(heard, names_), wanted) << what;
+    }
+
+    void check_gathered() {
+        auto& server = *static_cast<support::redis_server*>(store_.server.get());
+        EXPECT_NE(server.ask({"INFO", "commandstats"}).find("cmdstat_mget:"), std::string::npos);
     }
 
     // What Redis must keep besides: every key but the mark ends by itself, and whoever waits and has an owner is
@@ -299,6 +360,15 @@ protected:
         std::size_t client;
         seam::notice what;
     };
+
+    [[nodiscard]] std::vector<told_notice> those_of_clients(
+        std::vector<stores::lease::directed_notice> const& told) const {
+        std::vector<told_notice> out;
+        for (auto const& [to, notice] : told)
+            for (std::size_t i = 0; i < all_.size(); ++i)
+                if (to == all_[i]->self()->id) out.push_back({i, notice});
+        return out;
+    }
 
     // Grants by their sequences first, so that these are named in the order in which they were drawn.
     static std::set<std::string> lines_of(std::vector<told_notice> all, sequence_names& names) {
@@ -328,14 +398,17 @@ protected:
     seam::store_time seen_{};
     seam::clock_id clock_{};  ///< of the one server there is
     int steps_{0};
+    std::map<std::size_t, std::vector<std::size_t>> held_together_;  ///< claims, by their client
 };
 
 TEST_P(oracle, agrees_with_the_rules) {
     auto const steps = support::large_count(GetParam().requests);
     for (int i = 0; i < steps && !HasFatalFailure(); ++i) {
         step();
+        if (GetParam().gathers && i % 40 == 0 && !HasFatalFailure()) step_together();
         if (GetParam().name == "redis" && i % 100 == 0 && !HasFatalFailure()) check_keys();
     }
+    if (GetParam().gathers && !HasFailure()) check_gathered();
 }
 
 running_store run_file() {
@@ -356,7 +429,8 @@ std::vector<row> all_rows() {
         {.name = "redis",
          .make = make_by<&holdfast_store_redis_v1>,
          .run = run_redis,
-         .tells_at_once = true},
+         .tells_at_once = true,
+         .gathers = true},
         {.name = "compare_with_clock",
          .make = make_comparing<true>,
          .run = run_nothing,

@@ -53,6 +53,15 @@ command& command::append(std::string_view front, std::string_view back) {
     return *this;
 }
 
+command& command::append_encoded(std::string_view arguments, unsigned count) {
+    if (bytes_.size() - used_ < arguments.size())
+        bytes_.resize(std::max(2 * bytes_.size(), used_ + arguments.size()));
+    write(bytes_.data() + used_, arguments);
+    used_ += arguments.size();
+    arguments_ += count;
+    return *this;
+}
+
 command& command::append_number(std::int64_t bits, bool is_signed) {
     char digits[24];
     auto const end =

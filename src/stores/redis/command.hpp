@@ -54,6 +54,39 @@ public:
     /// One argument that begins with the clock of the server it is sent to, in hexadecimal digits.
     command& append_with_clock(std::string_view rest);
 
+    /// Arguments as another command has them, length before each.
+    command& append_encoded(std::string_view arguments, unsigned count);
+
+    /// The pieces of a call that can be carried out together with others: a submit or a settlement that wants nothing
+    /// unusual.
+    struct pieces {
+        bool gathers{false};
+        bool ends{false};     ///< settles
+        unsigned terms{0};    ///< how many arguments say what is wanted
+        std::size_t name{0};  ///< its hash
+        unsigned mark_at{0};
+        unsigned record_at{0};
+        unsigned record_end{0};
+        unsigned terms_at{0};
+        unsigned terms_end{0};
+    };
+    pieces piece{};
+    void begin_terms() noexcept { piece.terms_at = end(); }
+    /// They are all there. Until something unusual is added, the call may be carried out with others.
+    void end_terms(unsigned count, std::size_t name_hash) noexcept {
+        piece.terms = count;
+        piece.terms_end = end();
+        piece.name = name_hash;
+        piece.gathers = true;
+    }
+    /// Where the next argument begins.
+    [[nodiscard]] unsigned end() const noexcept { return static_cast<unsigned>(used_); }
+    [[nodiscard]] std::string_view mark() const { return part(piece.mark_at, piece.record_at); }
+    [[nodiscard]] std::string_view record() const {
+        return part(piece.record_at, piece.record_end);
+    }
+    [[nodiscard]] std::string_view terms() const { return part(piece.terms_at, piece.terms_end); }
+
     /// The bytes to send to the server with this clock.
     [[nodiscard]] std::string_view bytes(seam::clock_id clock = {});
 
@@ -68,6 +101,9 @@ public:
 
 private:
     void begin();
+    [[nodiscard]] std::string_view part(unsigned from, unsigned until) const {
+        return std::string_view{bytes_}.substr(from, until - from);
+    }
     command& append_number(std::int64_t bits, bool is_signed);
 
     std::string

@@ -26,6 +26,13 @@ constexpr milliseconds longest_pause{1000};
 constexpr milliseconds short_pause{100};
 constexpr int short_pauses = 16;
 
+// A batch may be refused because its slot is on its way, or the server begins or ends: others will not be.
+bool is_passing(std::string_view words) noexcept {
+    constexpr std::string_view known[] = {"MOVED",   "ASK",      "TRYAGAIN",   "CLUSTERDOWN",
+                                          "LOADING", "READONLY", "MASTERDOWN", "BUSY"};
+    return std::ranges::any_of(known, [&](auto word) { return words.starts_with(word); });
+}
+
 }  // namespace
 
 connection::connection(std::shared_ptr<settings const> to, std::string name, watcher& of,
@@ -35,7 +42,8 @@ connection::connection(std::shared_ptr<settings const> to, std::string name, wat
       watcher_{of},
       events_{events},
       about_{about},
-      random_{seed} {}
+      random_{seed},
+      gathering_{*this} {}
 
 connection::~connection() = default;
 
@@ -70,7 +78,13 @@ void connection::put(question what, base::instant now) {
         auto const allowed = what.answer_within - what.answer_within / 8;
         silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
     }
+    if (gathering_.takes(what)) return gathering_.add(std::move(what));
+    gathering_.send();  // came first
     if (what.asking) ask_ourselves(command{"ASKING"}, false, now);
+    send_alone(std::move(what));
+}
+
+void connection::send_alone(question what) {
     out_.append(what.what.bytes(clock_));
     asked_.push_back(std::move(what));
 }
@@ -90,6 +104,7 @@ base::instant connection::troubled_from() const noexcept {
 }
 
 void connection::flush(base::instant now) {
+    if (at_ == phase::ready) gathering_.send();
     if (out_.empty() || stream_ == nullptr || !stream_->is_open()) return;
     guarded(now, [&] {
         written_ += stream_->write(std::string_view{out_}.substr(written_));
@@ -157,10 +172,12 @@ void connection::take(answer const& what, base::instant now) {
         auto const words = what.error_words();
         if (words.starts_with("NOSCRIPT") && first.what.calls() != nullptr)
             return load(std::move(first), now);
+        if (first.is_batch) return gathering_.take_apart(first, !is_passing(words));
         if (watcher_.takes_over(first, words)) return;
         return first.from->on_failure(first.which, explain(words, *to_));
     }
     prove();
+    if (first.what.piece.gathers) gathering_.learn(first.what, what);
     try {
         first.from->on_answer(first.which, what, clock_);
     } catch (garbled const& why) {
@@ -228,6 +245,7 @@ void connection::cut(base::error const& why, base::instant now) {
     auto asked = std::exchange(asked_, {});
     auto held = std::exchange(held_, {});
     watcher_.on_break(why);
+    gathering_.cut(why);
     for (auto* const all : {&asked, &held})
         for (auto& each : *all)
             if (each.from != nullptr) each.from->on_cut(each.which, why);
@@ -242,49 +260,6 @@ void connection::lead_to(std::shared_ptr<settings const> to) {
 
 void connection::abandon() noexcept {
     if (stream_ != nullptr) stream_->abandon();
-}
-
-// --- time --------------------------------------------------------------------------------------
-
-base::instant connection::front_due() const noexcept {
-    auto due = base::never;
-    if (!asked_.empty()) due = asked_.front().give_up;
-    if (!held_.empty()) due = std::min(due, held_.front().give_up);
-    return due;
-}
-
-base::instant connection::next_due() const noexcept {
-    auto const due = front_due();
-    if (at_ == phase::idle) return kept_ || !held_.empty() ? std::min(due, rest_until_) : due;
-    return at_ == phase::ready ? due : std::min(due, connect_by_);
-}
-
-void connection::tend(base::instant now) {
-    if (now >= front_due()) expire(now);
-    if (at_ == phase::dialling || at_ == phase::greeting) {
-        if (now >= connect_by_) return cut(no_connection(), now);
-        if (at_ == phase::dialling) on_ready(now);  // a host may have been looked up
-    }
-    bool const wanted = kept_ || !held_.empty();
-    if (at_ == phase::idle && wanted && now >= rest_until_) dial(now);
-}
-
-base::error connection::no_connection() const {
-    if (stream_ != nullptr && stream_->is_securing()) return no_handshake(*to_);
-    return unreachable("no connection within " + std::to_string(to_->timeout.count()) + " ms",
-                       *to_);
-}
-
-void connection::expire(base::instant now) {
-    if (!asked_.empty() && now >= asked_.front().give_up)
-        return cut(
-            unreachable("no answer within " + std::to_string(to_->timeout.count()) + " ms", *to_),
-            now);
-    while (!held_.empty() && now >= held_.front().give_up) {
-        auto const first = std::move(held_.front());
-        held_.pop_front();
-        first.from->on_cut(first.which, last_error_ ? *last_error_ : no_connection());
-    }
 }
 
 }  // namespace holdfast::stores::redis

@@ -16,6 +16,7 @@
 #include "base/random.hpp"
 #include "net/poller.hpp"
 #include "stores/redis/answer.hpp"
+#include "stores/redis/gathering.hpp"
 #include "stores/redis/question.hpp"
 #include "stores/redis/settings.hpp"
 
@@ -36,7 +37,7 @@ struct unwelcome {
 /// took effect. Nothing here waits.
 ///
 /// Thread-safety: none; its owner serialises.
-class connection {
+class connection final : gathering::owner {
 public:
     /// What else happens on a connection.
     class watcher {
@@ -117,8 +118,9 @@ public:
     [[nodiscard]] bool has_more() const noexcept { return more_; }
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
-    [[nodiscard]] bool is_choked() const noexcept { return !out_.empty(); }
-    [[nodiscard]] std::size_t unanswered() const noexcept { return asked_.size(); }
+    [[nodiscard]] std::size_t unanswered() const noexcept {
+        return asked_.size() + gathering_.size();
+    }
 
     /// Ends the connection. Everything under way fails; it connects again when it is wanted.
     void cut(base::error const& why, base::instant now);
@@ -132,6 +134,7 @@ private:
     void dial(base::instant now);
     void greet(base::instant now);
     void put(question what, base::instant now);
+    void send_alone(question what) override;
     void ask_ourselves(command what, bool essential, base::instant now);
     void ask_ourselves(command what, question::purpose meaning, base::instant now);
     void take_greeting(question const& asked, answer const& what, base::instant now);
@@ -180,6 +183,7 @@ private:
     std::size_t written_{0};      ///< of `out_`
     std::deque<question> asked_;  ///< sent or to be sent, in order
     std::deque<question> held_;   ///< wait for a connection
+    gathering gathering_;         ///< to be sent with the next write
     std::vector<script const*> loading_;
 };
 

@@ -86,7 +86,7 @@ inline constexpr unsigned group_size = 5;
 /// The mark before the groups, and the index behind them.
 inline constexpr unsigned common_keys = 2;
 
-/// Appends a record's key and those of all that hangs on it, in the scripts' order.
-void append_group(command& to, std::string_view record);
+/// Appends the keys of all that hangs on a record, in the scripts' order.
+void append_companions(command& to, std::string_view record);
 
 }  // namespace holdfast::stores::redis

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "stores/redis/claim_record.hpp"
 #include "stores/redis/replies.hpp"
 #include "stores/redis/scripts.hpp"
 
@@ -63,43 +64,49 @@ command native_layout::call(script const& what, std::string_view name, bool cond
 
 command native_layout::call_on(script const& what, std::string_view record,
                                std::string_view name) const {
+    auto out = call_on(what, record);
+    out << name;
+    return out;
+}
+
+command native_layout::call_on(script const& what, std::string_view record) const {
     command out{what, common_keys + group_size};
     if (slots_) out.to.slot = redis::slot_of(keys_.tag_in(record));
+    out.piece.mark_at = out.end();
     keys_.append_mark(out, out.to.slot);
-    append_group(out, record);
+    out.piece.record_at = out.end();
+    out << record;
+    out.piece.record_end = out.end();
+    append_companions(out, record);
     keys_.append_waited(out, out.to.slot);
     out.append_with_clock(keys_.prefix());
-    out << name;
     return out;
 }
 
 // --- claims ------------------------------------------------------------------------------------
 
-std::string native_layout::info_of(seam::claim const& wanted) const {
+std::string native_layout::tail_of(seam::claim const& wanted) const {
     auto const& spec = *wanted.spec;
-    std::string out;
+    auto const& label = spec.label.empty() ? label_ : spec.label.get();
     constexpr std::size_t numbers = 48;  // lengths, and the actor
-    out.reserve(spec.owner.get().size() + spec.label.get().size() + label_.size() +
-                host_and_pid_.size() + spec.value.get().size() + numbers);
+    auto out = record_tail(wanted, spec.owner.get().size() + label.size() + host_and_pid_.size() +
+                                       spec.value.get().size() + numbers);
     append_netstring(out, spec.owner.get());
-    append_netstring(out, spec.label.empty() ? label_ : spec.label.get());
+    append_netstring(out, label);
     out += host_and_pid_;
     append_netstring(out, std::to_string(static_cast<std::uint64_t>(wanted.actor)));
     append_netstring(out, spec.value.get());
     return out;
 }
 
-void native_layout::append_claim(command& to, seam::claim const& wanted, bool queue) const {
-    auto const& spec = *wanted.spec;
-    to << seam::claim_words{wanted.id} << raw(spec.kind) << raw(spec.mode) << spec.permits
-       << spec.limit << (spec.order == ordering::fair ? 1 : 0) << spec.lease.count()
-       << (spec.joins ? 1 : 0) << spec.owner.get() << info_of(wanted);
+// Whether the claim may wait, and the secret that proves its grant then.
+void native_layout::append_queueing(command& to, seam::claim const& wanted, bool queue) const {
     if (!queue) {
-        to << std::string_view{};
+        to << raw(queueing::no);
         return;
     }
     auto const secret = secrets_.of(wanted.id);
-    to << std::string_view{secret.data(), secret.size()};
+    to.append(way_of(wanted) == queueing::listed ? "2" : "1", {secret.data(), secret.size()});
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::hello what) const {
@@ -110,11 +117,20 @@ std::unique_ptr<exchange> native_layout::apply(seam::hello what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
     auto const& wanted = what.subject;
-    auto out = call(scripts::submit, wanted.name(), is_condition(*wanted.spec));
-    out << raw(what.queue ? way_of(wanted) : queueing::no) << microseconds(what.not_after);
-    append_claim(out, wanted, what.queue);
+    bool const condition = is_condition(*wanted.spec);
+    auto out = call_on(scripts::submit, keys_.record(wanted.name(), condition));
+    out.begin_terms();
+    out << record_head{wanted} << tail_of(wanted) << record_lifetime(wanted.spec->lease)
+        << microseconds(what.not_after);
+    out.end_terms(4, wanted.spec->hash);
+    append_queueing(out, wanted, what.queue);
+    if (condition) {  // which admits nobody by itself
+        out << std::string_view{};
+        out.piece.gathers = false;
+    }
     out.only_for = what.clock;
     return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
+        if (auto const now = read_usual(in)) return {*now, seam::granted{grant_of(*now)}};
         auto const head = read_head(in);
         if (head.word == "granted") return {head.now, seam::granted{read_grant(in)}};
         if (head.word == "queued") return {head.now, seam::queued{read_span(in)}};
@@ -126,8 +142,16 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
 std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
     auto const& ended = what.subject;
     auto out = call(scripts::settle, ended.name(), is_condition(*ended.spec));
-    out << seam::claim_words{ended.id} << what.keep_for.count()
-        << microseconds(what.tombstone_until) << (what.consume ? 1 : 0);
+    out.begin_terms();
+    out << seam::claim_words{ended.id};
+    out.end_terms(1, ended.spec->hash);
+    out.piece.ends = true;
+    auto const keep_for = what.keep_for.count();
+    auto const tombstone_until = microseconds(what.tombstone_until);
+    if (keep_for != 0 || tombstone_until != 0 || what.consume) {
+        out << keep_for << tombstone_until << (what.consume ? 1 : 0);
+        out.piece.gathers = false;
+    }
     out.only_for = what.clock;
     return ask(std::move(out), read_settled);
 }

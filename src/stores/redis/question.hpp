@@ -41,6 +41,8 @@ struct question {
     int postponements{0};
     bool essential{false};  ///< of the connection itself: without it the connection is of no use
     purpose meaning{purpose::none};
+    bool is_batch{
+        false};  ///< stands for several, which are asked one by one when the server refuses it
 };
 
 }  // namespace holdfast::stores::redis

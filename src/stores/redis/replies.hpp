@@ -40,6 +40,11 @@ struct reply_head {
 };
 [[nodiscard]] reply_head read_head(answer_reader& from);
 
+/// What happens most is said by the time alone; nothing when the answer is of the other form.
+[[nodiscard]] std::optional<seam::store_time> read_usual(answer_reader& from);
+/// The grant that is said so: its sequence is the moment of its beginning.
+[[nodiscard]] seam::grant grant_of(seam::store_time now) noexcept;
+
 /// Throws `garbled`: the script said a word that it does not have.
 [[noreturn]] void unknown_word(std::string_view word);
 

@@ -1,0 +1,172 @@
+#include "stores/redis/gathering.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "stores/redis/replies.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace holdfast::stores::redis {
+
+namespace {
+
+// The server does nothing else meanwhile, and should have the next batch while this one is read.
+constexpr std::size_t most_at_once = 64;
+
+// Some thousand names may be in use at once before they often wait for each other.
+constexpr std::size_t name_states = 4096;
+
+bool ends_claim(question const& what) noexcept { return what.what.piece.ends; }
+
+}  // namespace
+
+/// Calls that went out as one, settlements first.
+class gathering::batch final : public asker {
+public:
+    batch(gathering& of, std::vector<question> together) : parts{std::move(together)}, of_{of} {}
+
+    [[nodiscard]] question call() {
+        command out{scripts::many, static_cast<unsigned>(parts.size() + 1)};
+        out.append_encoded(parts.front().what.mark(), 1);
+        for (auto const& each : parts)
+            out.append_encoded(each.what.record(), 1);
+        out << std::ranges::count_if(parts, ends_claim);
+        for (auto const& each : parts)
+            out.append_encoded(each.what.terms(), each.what.piece.terms);
+        out.to = parts.front().what.to;
+        return {.what = std::move(out),
+                .from = this,
+                .give_up = parts.front().give_up,
+                .is_batch = true};
+    }
+
+    std::vector<question> parts;
+
+private:
+    void on_answer(std::size_t, answer const& what, seam::clock_id clock) override;
+    // Each ends this batch.
+    void on_failure(std::size_t, base::error const& why) override {
+        for (auto const& each : of_.close(*this))
+            each.from->on_failure(each.which, why);
+    }
+    void on_cut(std::size_t, base::error const& why) override {
+        for (auto const& each : of_.close(*this))
+            each.from->on_cut(each.which, why);
+    }
+
+    gathering& of_;
+};
+
+// What is done is told as the script of each would tell it. The rest is asked in the old order.
+void gathering::batch::on_answer(std::size_t, answer const& what, seam::clock_id clock) {
+    answer_reader in{what};
+    in.array(3);
+    auto const now = static_cast<std::int64_t>(in.number(largest_number));
+    auto number = static_cast<std::int64_t>(in.number(largest_number));
+    auto const done = in.text();
+    if (done.size() != parts.size() || done.find_first_not_of("01") != std::string_view::npos)
+        throw garbled{"an answer to many calls is not one for each"};
+    auto& whole = of_;
+    auto mine = whole.close(*this);
+    answer one;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        if (done[i] == '0') continue;
+        one.clear();
+        if (!ends_claim(mine[i])) {
+            one.add(answer::kind::array, 5);
+            one.add(answer::kind::integer, now);
+            one.add(answer::kind::text, "granted");
+            one.add(answer::kind::integer, number++);
+        }
+        one.add(answer::kind::integer, now);
+        if (!ends_claim(mine[i])) one.add(answer::kind::integer, 0);
+        mine[i].from->on_answer(mine[i].which, one, clock);
+    }
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        if (done[i] != '0') continue;
+        whole.state_of(mine[i].what).used_by_others = true;
+        whole.owner_.send_alone(std::move(mine[i]));
+    }
+}
+
+gathering::gathering(owner& of) noexcept : owner_{of} {}
+
+gathering::~gathering() = default;
+
+void gathering::add(question what) {
+    if (names_.empty()) names_.resize(name_states);
+    waiting_.push_back(std::move(what));
+}
+
+bool gathering::must_wait(command const& what) noexcept {
+    auto const& state = state_of(what);
+    if (state.under_way == 0) return false;
+    return what.piece.ends || state.under_way > 1 || state.ended_in != next_;
+}
+
+void gathering::include(question what) {
+    auto& state = state_of(what.what);
+    ++state.under_way;
+    if (ends_claim(what)) state.ended_in = next_;
+    included_.push_back(std::move(what));
+}
+
+void gathering::send() {
+    if (waiting_.empty()) return;
+    auto all = std::exchange(waiting_, {});
+    auto const slot = [](question const& of) { return of.what.to.slot; };
+    if (slot(all.front())) std::ranges::stable_sort(all, {}, slot);
+    for (auto& each : all) {
+        if (!included_.empty() &&
+            (included_.size() >= most_at_once || slot(included_.front()) != slot(each)))
+            send_included();
+        if (must_wait(each.what)) {
+            waiting_.push_back(std::move(each));
+        } else if (state_of(each.what).used_by_others) {
+            owner_.send_alone(std::move(each));
+        } else {
+            include(std::move(each));
+        }
+    }
+    if (!included_.empty()) send_included();
+}
+
+void gathering::send_included() {
+    auto together = std::exchange(included_, {});
+    ++next_;
+    if (together.size() == 1) {
+        --state_of(together.front().what).under_way;
+        return owner_.send_alone(std::move(together.front()));
+    }
+    std::ranges::stable_partition(together, ends_claim);
+    under_way_ += together.size();
+    owner_.send_alone(batches_.emplace_back(*this, std::move(together)).call());
+}
+
+std::vector<question> gathering::close(batch& whole) {
+    auto out = std::move(whole.parts);
+    std::erase_if(batches_, [&](batch const& each) { return &each == &whole; });
+    under_way_ -= out.size();
+    for (auto const& each : out)
+        --state_of(each.what).under_way;
+    return out;
+}
+
+void gathering::learn(command const& asked, answer const& what) noexcept {
+    if (names_.empty()) return;
+    state_of(asked).used_by_others = what.items().front().what != answer::kind::integer;
+}
+
+void gathering::take_apart(question const& asked, bool for_good) {
+    enabled_ = enabled_ && !for_good;
+    for (auto& each : close(static_cast<batch&>(*asked.from)))
+        owner_.send_alone(std::move(each));
+}
+
+void gathering::cut(base::error const& why) {
+    enabled_ = true;
+    for (auto& each : std::exchange(waiting_, {}))
+        each.from->on_cut(each.which, why);
+}
+
+}  // namespace holdfast::stores::redis

@@ -1,0 +1,87 @@
+// Calls that wait to be written, and go out as one call of a script that carries out many.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "base/error.hpp"
+#include "stores/redis/answer.hpp"
+#include "stores/redis/question.hpp"
+
+namespace holdfast::stores::redis {
+
+/// Submits and settlements of one connection, between two writes. Two or more of one slot that are there when it
+/// is written become one call of scripts::many, which carries out those of names that nobody else uses; the others
+/// are asked one by one when it is answered. One alone is sent as it is.
+///
+/// Requests of one name take effect in the order in which they came: while one of them is under way in a batch, the
+/// next ones wait. (In a batch, settlements come first; only a submit may follow one of its name.) Names are told
+/// apart by a part of their hash: two that are not different in it may have to wait for each other.
+///
+/// Thread-safety: none; its owner serialises.
+class gathering {
+public:
+    /// The connection.
+    class owner {
+    public:
+        /// Sends a call as it is.
+        virtual void send_alone(question what) = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    explicit gathering(owner& of) noexcept;
+    ~gathering();
+    gathering(gathering const&) = delete;
+    gathering& operator=(gathering const&) = delete;
+
+    /// Whether the call may go out together with others.
+    [[nodiscard]] bool takes(question const& what) const noexcept {
+        return enabled_ && what.what.piece.gathers && !what.asking;
+    }
+    void add(question what);
+    /// Sends what waits, as far as it may go now.
+    void send();
+
+    /// A call that was sent alone has been answered so: its name is used by others, or not any more.
+    void learn(command const& asked, answer const& what) noexcept;
+    /// The server does not carry out this batch: each of it is asked alone, and so are all that follow where it says
+    /// that it never will.
+    void take_apart(question const& asked, bool for_good);
+
+    /// How many requests wait here or are under way in batches.
+    [[nodiscard]] std::size_t size() const noexcept { return waiting_.size() + under_way_; }
+
+    /// The connection has ended: what waits fails. What is under way is told by its batch.
+    void cut(base::error const& why);
+
+private:
+    class batch;
+    struct name_state {
+        std::uint32_t ended_in{0};   ///< the last batch that ends a claim of the name
+        std::uint16_t under_way{0};  ///< in batches, the next one included
+        bool used_by_others{false};
+    };
+
+    [[nodiscard]] name_state& state_of(command const& of) noexcept {
+        return names_[of.piece.name % names_.size()];
+    }
+    [[nodiscard]] bool must_wait(command const& what) noexcept;
+    void include(question what);
+    void send_included();
+    [[nodiscard]] std::vector<question> close(batch& whole);
+
+    owner& owner_;
+    bool enabled_{true};
+    std::vector<question> waiting_;
+    std::vector<question> included_;  ///< in the next batch
+    std::uint32_t next_{1};           ///< its number
+    std::list<batch> batches_;        ///< under way
+    std::size_t under_way_{0};        ///< in them
+    std::vector<name_state> names_;
+};
+
+}  // namespace holdfast::stores::redis

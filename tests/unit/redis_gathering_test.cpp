@@ -1,0 +1,325 @@
+// What goes out together, and in which order requests of one name take effect.
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "stores/redis/gathering.hpp"
+#include "stores/redis/native_layout.hpp"
+#include "stores/redis/scripts.hpp"
+
+namespace holdfast::stores::redis {
+namespace {
+
+class gathering_test : public ::testing::Test, gathering::owner {
+protected:
+    struct request final : asker {
+        std::size_t number{0};
+        std::vector<std::size_t>* answered{nullptr};
+        std::optional<answer> got{};
+        std::optional<base::error> failed{};
+        bool was_cut{false};
+
+        void on_answer(std::size_t, answer const& what, seam::clock_id) override {
+            EXPECT_FALSE(got || failed) << "answered twice";
+            got = what;
+            answered->push_back(number);
+        }
+        void on_failure(std::size_t, base::error const& why) override {
+            EXPECT_FALSE(got || failed) << "answered twice";
+            failed = why;
+        }
+        void on_cut(std::size_t which, base::error const& why) override {
+            was_cut = true;
+            on_failure(which, why);
+        }
+    };
+
+    seam::claim claim(std::string name) {
+        auto spec = std::make_shared<seam::claim_spec>();
+        spec->name = std::move(name);
+        spec->hash = std::hash<std::string>{}(spec->name);
+        return {std::move(spec), {self_.id, ++last_}, {}};
+    }
+
+    std::size_t add(seam::request what) {
+        auto& one = requests_.emplace_back();
+        one.number = requests_.size() - 1;
+        one.answered = &answered_;
+        auto work = layout_.begin(std::move(what));
+        question asked{.what = std::move(work->outbox.front()), .from = &one};
+        EXPECT_TRUE(all_.takes(asked));
+        all_.add(std::move(asked));
+        return one.number;
+    }
+    std::size_t submit(std::string name) {
+        return add(seam::submit{{claim(std::move(name))}, true, seam::store_time::max()});
+    }
+    std::size_t settle(std::string name) { return add(seam::settle{{claim(std::move(name))}}); }
+
+    void send_alone(question what) override { sent_.push_back(std::move(what)); }
+
+    /// What was sent, taken away.
+    std::vector<question> take() { return std::exchange(sent_, {}); }
+    std::vector<question> send() {
+        all_.send();
+        return take();
+    }
+    /// The requests that a question stands for: only that of a single one is known.
+    [[nodiscard]] std::optional<std::size_t> alone(question const& what) const {
+        if (what.is_batch) return std::nullopt;
+        return static_cast<request const*>(what.from)->number;
+    }
+
+    static answer many(std::int64_t now, std::int64_t first, std::string_view done) {
+        answer out;
+        out.add(answer::kind::array, 3);
+        out.add(answer::kind::integer, now);
+        out.add(answer::kind::integer, first);
+        out.add(answer::kind::text, done);
+        return out;
+    }
+    static void reply(question const& to, answer const& what) {
+        to.from->on_answer(to.which, what, seam::clock_id{7});
+    }
+
+    seam::identity self_{seam::client_id{1}, "here", 1, ""};
+    native_layout layout_{"holdfast:", self_, claim_secrets{1, 2}};
+    gathering all_{*this};
+    std::deque<request> requests_;
+    std::vector<std::size_t> answered_;
+    std::vector<question> sent_;
+    std::uint64_t last_{0};
+};
+
+TEST_F(gathering_test, one_alone_goes_as_it_is) {
+    auto const one = submit("a");
+    auto const out = send();
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(alone(out[0]), one);
+    EXPECT_EQ(out[0].what.calls(), &scripts::submit);
+    EXPECT_EQ(all_.size(), 0U);
+}
+
+TEST_F(gathering_test, two_go_as_one_call_and_each_is_answered) {
+    auto const granted = submit("a");
+    auto const ended = settle("b");
+    auto const next = submit("c");
+    EXPECT_EQ(all_.size(), 3U);
+    auto const out = send();
+    ASSERT_EQ(out.size(), 1U);
+    ASSERT_TRUE(out[0].is_batch);
+    EXPECT_EQ(out[0].what.calls(), &scripts::many);
+    EXPECT_EQ(all_.size(), 3U) << "they are under way";
+    reply(out[0], many(1000, 2000, "111"));
+    EXPECT_EQ(all_.size(), 0U);
+    answer_reader first{*requests_[granted].got};
+    EXPECT_EQ(first.array(), 5U);
+    EXPECT_EQ(first.number(), 1000U);
+    EXPECT_EQ(first.text(), "granted");
+    EXPECT_EQ(first.number(), 2000U);
+    answer_reader second{*requests_[next].got};
+    second.array();
+    second.skip();
+    second.skip();
+    EXPECT_EQ(second.number(), 2001U);
+    EXPECT_EQ(answer_reader{*requests_[ended].got}.integer(), 1000);
+}
+
+TEST_F(gathering_test, the_call_has_the_mark_the_records_and_the_terms) {
+    submit("a");
+    settle("b");
+    auto out = send();
+    std::string const bytes{out[0].what.bytes()};
+    auto const at = [&](std::string_view text) {
+        auto const found = bytes.find(text);
+        EXPECT_NE(found, std::string::npos) << text << " in " << bytes;
+        return found;
+    };
+    EXPECT_EQ(bytes.find("*12\r\n"), 0U) << bytes;
+    EXPECT_LT(at("$1\r\n3\r\n"), at("$13\r\nholdfast:mark\r\n"));
+    EXPECT_LT(at("holdfast:mark"), at("$17\r\nholdfast:name:{b}\r\n"));
+    EXPECT_LT(at("{b}"), at("$17\r\nholdfast:name:{a}\r\n")) << "settlements come first";
+    EXPECT_LT(at("{a}"), at("$1\r\n1\r\n"));
+    EXPECT_EQ(bytes.find(":claims"), std::string::npos);
+}
+
+TEST_F(gathering_test, what_is_left_is_asked_alone_in_the_old_order) {
+    auto const ended = settle("a");
+    auto const wanted = submit("a");
+    auto const other = submit("b");
+    auto const out = send();
+    ASSERT_EQ(out.size(), 1U);
+    reply(out[0], many(1, 2, "001"));
+    EXPECT_EQ(answered_, std::vector{other});
+    auto const again = take();
+    ASSERT_EQ(again.size(), 2U);
+    EXPECT_EQ(alone(again[0]), ended);
+    EXPECT_EQ(alone(again[1]), wanted);
+}
+
+TEST_F(gathering_test, a_name_that_others_use_goes_alone_until_it_is_free_of_them) {
+    submit("a");
+    submit("b");
+    reply(send()[0], many(1, 2, "01"));
+    (void)take();
+    auto const one = submit("a");
+    submit("c");
+    submit("d");
+    auto out = send();
+    ASSERT_EQ(out.size(), 2U);
+    EXPECT_EQ(alone(out[0]), one);
+    EXPECT_TRUE(out[1].is_batch);
+    answer usual;
+    usual.add(answer::kind::integer, 5);
+    all_.learn(out[0].what, usual);
+    submit("a");
+    submit("e");
+    out = send();
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_TRUE(out[0].is_batch);
+    answer queued;
+    queued.add(answer::kind::array, 0);
+    auto const held = submit("f");
+    auto const alone_too = send();
+    ASSERT_EQ(alone_too.size(), 1U);
+    all_.learn(alone_too[0].what, queued);
+    auto const next = submit("f");
+    submit("g");
+    out = send();
+    ASSERT_EQ(out.size(), 2U) << "what is queued has others about it";
+    EXPECT_EQ(alone(out[0]), next);
+    EXPECT_NE(held, next);
+}
+
+TEST_F(gathering_test, requests_of_one_name_do_not_overtake_each_other) {
+    submit("a");
+    submit("b");
+    auto const first = send();
+    ASSERT_EQ(first.size(), 1U);
+    auto const ended = settle("a");
+    auto const out = send();
+    EXPECT_TRUE(out.empty()) << "the submit before it may have been left";
+    EXPECT_EQ(all_.size(), 3U);
+    reply(first[0], many(1, 2, "01"));
+    auto const left = take();
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(alone(left[0]), 0U);
+    auto const then = send();
+    ASSERT_EQ(then.size(), 1U);
+    EXPECT_EQ(alone(then[0]), ended);
+}
+
+TEST_F(gathering_test, only_a_submit_may_follow_a_settlement_of_its_name_in_one_call) {
+    auto const wanted = submit("a");
+    settle("a");
+    settle("b");
+    submit("b");
+    submit("b");
+    submit("c");
+    auto const out = send();
+    ASSERT_EQ(out.size(), 1U);
+    reply(out[0], many(1, 2, "1111"));
+    EXPECT_EQ(answered_.size(), 4U);
+    EXPECT_TRUE(requests_[wanted].got);
+    EXPECT_FALSE(requests_[1].got) << "the settlement behind the submit waits";
+    EXPECT_FALSE(requests_[4].got) << "and so does a second submit";
+    EXPECT_EQ(send().size(), 1U);
+}
+
+TEST_F(gathering_test, slots_are_not_mixed) {
+    auto slots = std::make_shared<slot_map>();
+    native_layout const in_cluster{"holdfast:", self_, claim_secrets{1, 2}, slots};
+    for (auto const* const name : {"a", "b", "a1{x}", "c"}) {
+        auto& one = requests_.emplace_back();
+        one.answered = &answered_;
+        auto work = in_cluster.begin(seam::submit{{claim(name)}, true, seam::store_time::max()});
+        all_.add({.what = std::move(work->outbox.front()), .from = &one});
+    }
+    auto const out = send();
+    EXPECT_EQ(out.size(), 4U);
+    for (auto const& each : out)
+        EXPECT_FALSE(each.is_batch);
+}
+
+TEST_F(gathering_test, a_call_has_a_limit) {
+    constexpr int count = 200;
+    for (int i = 0; i < count; ++i)
+        submit("n" + std::to_string(i));
+    std::size_t largest = 0;
+    for (auto& each : send())
+        largest = std::max(largest, each.what.bytes().size());
+    EXPECT_GE(largest, 2000U);
+    EXPECT_LE(largest, 64U << 10);
+}
+
+TEST_F(gathering_test, a_batch_that_is_refused_is_asked_one_by_one) {
+    submit("a");
+    settle("b");
+    auto out = send();
+    all_.take_apart(out[0], false);
+    out = take();
+    ASSERT_EQ(out.size(), 2U);
+    EXPECT_EQ(all_.size(), 0U);
+    EXPECT_TRUE(answered_.empty());
+    submit("a");
+    settle("b");
+    out = send();
+    ASSERT_EQ(out.size(), 1U);
+    all_.take_apart(out[0], true);
+    (void)take();
+    auto work = layout_.begin(seam::settle{{claim("a")}});
+    question const next{.what = std::move(work->outbox.front())};
+    EXPECT_FALSE(all_.takes(next)) << "the server does not carry it out";
+    all_.cut({errc::store_unavailable, "gone"});
+    EXPECT_TRUE(all_.takes(next)) << "another one may";
+}
+
+TEST_F(gathering_test, when_the_connection_ends_all_fail) {
+    submit("a");
+    submit("b");
+    auto const out = send();
+    submit("c");
+    base::error const why{errc::store_unavailable, "gone"};
+    all_.cut(why);
+    out[0].from->on_cut(0, why);
+    EXPECT_EQ(all_.size(), 0U);
+    for (auto const& each : requests_)
+        EXPECT_TRUE(each.was_cut) << each.number;
+}
+
+TEST_F(gathering_test, an_answer_that_makes_no_sense_is_no_answer) {
+    submit("a");
+    submit("b");
+    auto const out = send();
+    EXPECT_THROW(reply(out[0], many(1, 2, "1")), garbled);
+    EXPECT_THROW(reply(out[0], many(1, 2, "1x")), garbled);
+    EXPECT_TRUE(answered_.empty());
+    out[0].from->on_failure(0, {errc::store_unavailable, "garbled"});
+    for (auto const& each : requests_)
+        EXPECT_TRUE(each.failed) << each.number;
+}
+
+TEST_F(gathering_test, what_wants_more_than_the_usual_goes_alone) {
+    auto const takes = [&](seam::request what) {
+        auto work = layout_.begin(std::move(what));
+        return all_.takes({.what = std::move(work->outbox.front())});
+    };
+    auto const mine = claim("a");
+    EXPECT_TRUE(takes(seam::settle{mine}));
+    EXPECT_FALSE(takes(seam::settle{.subject = mine, .keep_for = std::chrono::milliseconds{1}}));
+    EXPECT_FALSE(takes(seam::settle{.subject = mine, .consume = true}));
+    EXPECT_FALSE(takes(seam::settle{.subject = mine,
+                                    .tombstone_until = seam::store_time{std::chrono::seconds{1}}}));
+    EXPECT_FALSE(takes(seam::hello{}));
+    EXPECT_FALSE(takes(seam::renew{{{mine, std::chrono::milliseconds{1}}}}));
+    auto spec = std::make_shared<seam::claim_spec>();
+    spec->name = "a";
+    spec->kind = lock_kind::condition;
+    EXPECT_FALSE(takes(seam::submit{.subject = {spec, {self_.id, 1}, {}}, .queue = true}));
+}
+
+}  // namespace
+}  // namespace holdfast::stores::redis
