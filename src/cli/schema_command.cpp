@@ -7,6 +7,7 @@
 
 #include "exit_status.hpp"
 #include "invocation.hpp"
+#include "secrets.hpp"
 #include "store_choice.hpp"
 #include "terminal.hpp"
 
@@ -24,7 +25,7 @@ int schema(invocation const& invocation) {
     auto const store = choose_store(invocation).url;
     auto const text = store_schema(store);
     if (text.empty())
-        complain(fmt::format("{} needs nothing to be made beforehand", client{store}.url()));
+        complain(fmt::format("{} needs nothing to be made beforehand", without_secrets(store)));
     print_out(text);
     return exit_status::success;
 }

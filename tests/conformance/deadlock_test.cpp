@@ -29,6 +29,26 @@ TEST_P(deadlock_test, the_youngest_claim_of_a_cycle_is_refused) {
     EXPECT_TRUE(x.held());
 }
 
+TEST_P(deadlock_test, who_looks_is_refused_where_the_youngest_does_not_look) {
+    auto one = connect();
+    auto const two = connect();
+    auto x = mutex(one, "x", owned_by("anna", true)).acquire();
+    auto const y = mutex(two, "y", owned_by("ben", false)).acquire();
+    auto looking = elsewhere([&] {
+        return failure_of([&] {
+            (void)mutex(one, "y", {.lease = 3s, .owner = "anna", .detect_deadlock = true})
+                .acquire();
+        });
+    });
+    ASSERT_TRUE(waits(one, "y", 1));
+    auto waiting = elsewhere([&] { return mutex(two, "x", owned_by("ben", false)).acquire(); });
+    ASSERT_TRUE(ready(looking)) << "it looks again when it shows that it is alive";
+    EXPECT_EQ(looking.get(), errc::would_deadlock);
+    EXPECT_FALSE(ready(waiting, 0ms));
+    EXPECT_EQ(x.release(), release_outcome::released);
+    ASSERT_TRUE(ready(waiting));
+}
+
 TEST_P(deadlock_test, threads_are_owners_where_none_is_named) {
     auto client = connect();
     lock_options const detect{.detect_deadlock = true};

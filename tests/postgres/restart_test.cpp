@@ -99,6 +99,28 @@ TEST(restart_test, a_sequence_that_a_restore_has_set_back) {
     EXPECT_GT(std::stoull(server.ask("SELECT last_value FROM holdfast_stamp")), 1'000'000U);
 }
 
+// Set back twice, it gives out places that are taken.
+TEST(restart_test, a_place_in_the_line_that_is_drawn_twice_is_drawn_again) {
+    postgres_server server{{.arguments = {"-c", "fsync=off"}}};
+    noting_client one{server.url()};
+    noting_client other{server.url()};
+    auto held = mutex(*one, "q").acquire();
+    std::atomic<bool> served{false};
+    std::jthread const waits{[&] { served = mutex(*other, "q").acquire().held(); }};
+    ASSERT_TRUE(eventually([&] { return (*one).locks("q").at(0).waiters.size() == 1; }));
+    for (auto const* const back : {"1", "2", "3"}) {
+        server.ask(std::string{"SELECT setval('holdfast_stamp', (SELECT min(place) FROM "
+                               "holdfast_line) - "} +
+                   back + ")");
+        noting_client third{server.url()};
+        EXPECT_EQ(failure_of([&] { EXPECT_FALSE(mutex(*third, "q").try_acquire_for(2s)); }).code(),
+                  std::error_code{})
+            << back;
+    }
+    held.release();
+    EXPECT_TRUE(eventually([&] { return served.load(); }));
+}
+
 TEST(restart_test, what_the_dead_left_is_swept_up) {
     postgres_server server{{.arguments = {"-c", "fsync=off"}}};
     noting_client one{server.url()};

@@ -48,6 +48,8 @@ constexpr std::array rules{
     rule{"57014", errc::store_unavailable,
          "has cancelled a request; look at its statement_timeout"},
     rule{"40", errc::store_unavailable, "has ended a transaction in favour of another"},
+    rule{"23505", errc::store_unavailable,
+         "has given out a number twice: its sequence was set back; it is asked for the next one"},
     rule{"55P03", errc::store_unavailable, "has not got a lock in time; look at its lock_timeout"},
     rule{"08", errc::store_unavailable, "has ended the connection"},
     rule{"58", errc::store_unavailable, "cannot read or write its files"},

@@ -303,6 +303,17 @@ class Words(StoreChoice):
             shell.close()
         self.assertEqual(self.run_to_end("list"), (0, "", ""))
 
+    def test_schema_of_a_store_that_needs_none(self):
+        """It only prints: nobody is spoken to, and nothing is made."""
+        path = self.folder / "locks.db"
+        for url in (f"file:{path}", "redis://anna:s3cret@127.0.0.1:1"):
+            with self.subTest(url=url):
+                status, stdout, stderr = self.run_to_end("--store", url, "schema")
+                self.assertEqual((status, stdout), (0, ""))
+                self.assertIn("needs nothing to be made beforehand", stderr)
+                self.assertNotIn("s3cret", stderr)
+        self.assertFalse(path.exists())
+
     def test_memory_locks_nothing(self):
         for command in (["run", "x", "--", "true"], ["list"], ["show", "x"], ["evict", "x"], ["latch", "x", "--count", "1"],
                         ["barrier", "x", "--parties", "1"], ["leader", "x"], ["elect", "x", "--value", "v", "--", "true"]):
