@@ -11,8 +11,10 @@ class Exclusive(Case):
         one, two = self.claim(), self.claim(BOB)
         ear, other = self.ear(ALICE), self.ear(BOB)
         first = self.assertHolds(self.store.submit(one))
+        ends = self.store.now + 1000 * one.lease
         self.assertRefused(self.store.submit(two), "busy")
-        self.assertEqual(self.store.submit(two, queue=True), ["queued", two.lease])
+        word, blocked_for = self.store.submit(two, queue=True)
+        self.assertEqual((word, blocked_for), ("queued", -((self.store.now - ends) // 1000)))
         self.assertEqual(self.told(ear), [f"contended {one.id[17:]} {self.store.now}"])
         self.assertAllKeysEnd()
         self.assertEqual(self.store.settle(one), "released")
