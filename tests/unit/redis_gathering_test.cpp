@@ -21,9 +21,11 @@ protected:
         std::optional<answer> got{};
         std::optional<base::error> failed{};
         bool was_cut{false};
+        bool rejects{false};  ///< whatever it is answered
 
         void on_answer(std::size_t, answer const& what, seam::clock_id) override {
             EXPECT_FALSE(got || failed) << "answered twice";
+            if (rejects) throw garbled{"rejected"};
             got = what;
             answered->push_back(number);
         }
@@ -300,6 +302,48 @@ TEST_F(gathering_test, an_answer_that_makes_no_sense_is_no_answer) {
     out[0].from->on_failure(0, {errc::store_unavailable, "garbled"});
     for (auto const& each : requests_)
         EXPECT_TRUE(each.failed) << each.number;
+}
+
+TEST_F(gathering_test, tokens_beyond_what_a_script_counts_are_no_answer) {
+    submit("a");
+    submit("b");
+    auto const out = send();
+    EXPECT_THROW(reply(out[0], many(1, std::int64_t{1} << 53, "11")), garbled);
+    EXPECT_TRUE(answered_.empty()) << "not even the one that could be counted";
+    out[0].from->on_failure(0, {errc::store_unavailable, "garbled"});
+    for (auto const& each : requests_)
+        EXPECT_TRUE(each.failed) << each.number;
+}
+
+TEST_F(gathering_test, one_that_rejects_its_answer_harms_no_other) {
+    auto const wrong = submit("a");
+    auto const left = submit("b");
+    auto const fine = submit("c");
+    requests_[wrong].rejects = true;
+    auto const out = send();
+    EXPECT_THROW(reply(out[0], many(1, 2, "101")), garbled);
+    EXPECT_TRUE(requests_[wrong].failed);
+    EXPECT_TRUE(requests_[fine].got);
+    auto const again = take();
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(alone(again[0]), left);
+    out[0].from->on_failure(0, {errc::store_unavailable, "as the connection does"});
+    EXPECT_EQ(all_.size(), 0U);
+    EXPECT_FALSE(requests_[left].failed) << "it is asked, and told by its own answer";
+}
+
+TEST_F(gathering_test, a_submit_does_not_overtake_a_settlement_that_waits) {
+    auto const first = settle("a");
+    auto const second = settle("a");
+    auto const wanted = submit("a");
+    auto out = send();
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(alone(out[0]), first) << "the submit has a settlement before it";
+    out = send();
+    ASSERT_EQ(out.size(), 1U);
+    ASSERT_TRUE(out[0].is_batch);
+    reply(out[0], many(1, 2, "11"));
+    EXPECT_EQ(answered_, (std::vector{second, wanted}));
 }
 
 TEST_F(gathering_test, what_wants_more_than_the_usual_goes_alone) {

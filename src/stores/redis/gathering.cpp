@@ -1,6 +1,8 @@
 #include "stores/redis/gathering.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "stores/redis/replies.hpp"
@@ -44,7 +46,8 @@ public:
 
 private:
     void on_answer(std::size_t, answer const& what, seam::clock_id clock) override;
-    // Each ends this batch.
+    static void tell(question const& part, std::int64_t now, std::int64_t number,
+                     seam::clock_id clock);
     void on_failure(std::size_t, base::error const& why) override {
         for (auto const& each : of_.close(*this))
             each.from->on_failure(each.which, why);
@@ -57,36 +60,57 @@ private:
     gathering& of_;
 };
 
-// What is done is told as the script of each would tell it. The rest is asked in the old order.
+// As the script of each would tell it.
+void gathering::batch::tell(question const& part, std::int64_t now, std::int64_t number,
+                            seam::clock_id clock) {
+    answer out;
+    if (ends_claim(part)) {
+        out.add(answer::kind::integer, now);
+    } else {
+        out.add(answer::kind::array, 5);
+        out.add(answer::kind::integer, now);
+        out.add(answer::kind::text, "granted");
+        out.add(answer::kind::integer, number);
+        out.add(answer::kind::integer, now);
+        out.add(answer::kind::integer, 0);
+    }
+    part.from->on_answer(part.which, out, clock);
+}
+
+// What is left is asked in the old order; what is done is told. When one rejects what it is told, the others are told
+// all the same. Whoever catches what is thrown then tells this batch of the failure, which ends it.
 void gathering::batch::on_answer(std::size_t, answer const& what, seam::clock_id clock) {
     answer_reader in{what};
     in.array(3);
     auto const now = static_cast<std::int64_t>(in.number(largest_number));
-    auto number = static_cast<std::int64_t>(in.number(largest_number));
+    auto const first = in.number(largest_number);
     auto const done = in.text();
     if (done.size() != parts.size() || done.find_first_not_of("01") != std::string_view::npos)
         throw garbled{"an answer to many calls is not one for each"};
+    auto const ends = static_cast<std::size_t>(std::ranges::count_if(parts, ends_claim));
+    auto const granted = static_cast<std::uint64_t>(std::ranges::count(done.substr(ends), '1'));
+    if (first + granted > largest_number + 1)
+        throw garbled{"a token is beyond what a script counts"};
     auto& whole = of_;
-    auto mine = whole.close(*this);
-    answer one;
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-        if (done[i] == '0') continue;
-        one.clear();
-        if (!ends_claim(mine[i])) {
-            one.add(answer::kind::array, 5);
-            one.add(answer::kind::integer, now);
-            one.add(answer::kind::text, "granted");
-            one.add(answer::kind::integer, number++);
-        }
-        one.add(answer::kind::integer, now);
-        if (!ends_claim(mine[i])) one.add(answer::kind::integer, 0);
-        mine[i].from->on_answer(mine[i].which, one, clock);
-    }
+    auto mine = whole.release(*this);
     for (std::size_t i = 0; i < mine.size(); ++i) {
         if (done[i] != '0') continue;
         whole.state_of(mine[i].what).used_by_others = true;
         whole.owner_.send_alone(std::move(mine[i]));
     }
+    std::optional<garbled> rejected;
+    auto number = static_cast<std::int64_t>(first);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        if (done[i] == '0') continue;
+        try {
+            tell(mine[i], now, ends_claim(mine[i]) ? 0 : number++, clock);
+        } catch (garbled const& why) {
+            mine[i].from->on_failure(mine[i].which, {errc::store_unavailable, why.what()});
+            rejected = why;
+        }
+    }
+    if (rejected) throw *rejected;
+    whole.end(*this);
 }
 
 gathering::gathering(owner& of) noexcept : owner_{of} {}
@@ -143,12 +167,21 @@ void gathering::send_included() {
     owner_.send_alone(batches_.emplace_back(*this, std::move(together)).call());
 }
 
-std::vector<question> gathering::close(batch& whole) {
-    auto out = std::move(whole.parts);
-    std::erase_if(batches_, [&](batch const& each) { return &each == &whole; });
+std::vector<question> gathering::release(batch& whole) {
+    auto out = std::exchange(whole.parts, {});
     under_way_ -= out.size();
     for (auto const& each : out)
         --state_of(each.what).under_way;
+    return out;
+}
+
+void gathering::end(batch& whole) {
+    std::erase_if(batches_, [&](batch const& each) { return &each == &whole; });
+}
+
+std::vector<question> gathering::close(batch& whole) {
+    auto out = release(whole);
+    end(whole);
     return out;
 }
 

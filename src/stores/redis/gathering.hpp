@@ -72,6 +72,10 @@ private:
     [[nodiscard]] bool must_wait(command const& what) noexcept;
     void include(question what);
     void send_included();
+    /// The parts of a batch, which are not under way in it any more.
+    [[nodiscard]] std::vector<question> release(batch& whole);
+    void end(batch& whole);
+    /// Both.
     [[nodiscard]] std::vector<question> close(batch& whole);
 
     owner& owner_;
