@@ -122,8 +122,14 @@ void gathering::add(question what) {
     waiting_.push_back(std::move(what));
 }
 
+void gathering::wait(question what) {
+    ++state_of(what.what).waiting;
+    waiting_.push_back(std::move(what));
+}
+
 bool gathering::must_wait(command const& what) noexcept {
     auto const& state = state_of(what);
+    if (state.waiting > 0) return true;  // behind one that came first
     if (state.under_way == 0) return false;
     return what.piece.ends || state.under_way > 1 || state.ended_in != next_;
 }
@@ -138,6 +144,8 @@ void gathering::include(question what) {
 void gathering::send() {
     if (waiting_.empty()) return;
     auto all = std::exchange(waiting_, {});
+    for (auto const& each : all)
+        state_of(each.what).waiting = 0;
     auto const slot = [](question const& of) { return of.what.to.slot; };
     if (slot(all.front())) std::ranges::stable_sort(all, {}, slot);
     for (auto& each : all) {
@@ -145,7 +153,7 @@ void gathering::send() {
             (included_.size() >= most_at_once || slot(included_.front()) != slot(each)))
             send_included();
         if (must_wait(each.what)) {
-            waiting_.push_back(std::move(each));
+            wait(std::move(each));
         } else if (state_of(each.what).used_by_others) {
             owner_.send_alone(std::move(each));
         } else {
@@ -198,8 +206,10 @@ void gathering::take_apart(question const& asked, bool for_good) {
 
 void gathering::cut(base::error const& why) {
     enabled_ = true;
-    for (auto& each : std::exchange(waiting_, {}))
+    for (auto& each : std::exchange(waiting_, {})) {
+        state_of(each.what).waiting = 0;
         each.from->on_cut(each.which, why);
+    }
 }
 
 }  // namespace holdfast::stores::redis

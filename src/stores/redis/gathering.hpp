@@ -62,6 +62,7 @@ private:
     class batch;
     struct name_state {
         std::uint32_t ended_in{0};   ///< the last batch that ends a claim of the name
+        std::uint32_t waiting{0};
         std::uint16_t under_way{0};  ///< in batches, the next one included
         bool used_by_others{false};
     };
@@ -70,6 +71,7 @@ private:
         return names_[of.piece.name % names_.size()];
     }
     [[nodiscard]] bool must_wait(command const& what) noexcept;
+    void wait(question what);
     void include(question what);
     void send_included();
     /// The parts of a batch, which are not under way in it any more.
