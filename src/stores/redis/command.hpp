@@ -57,9 +57,10 @@ public:
     /// Arguments as another command has them, length before each.
     command& append_encoded(std::string_view arguments, unsigned count);
 
-    /// The pieces of a call that can be carried out together with others: a submit or a settlement that wants nothing
-    /// unusual.
+    /// What a call is about, and the pieces of one that can be carried out together with others: a submit or a
+    /// settlement that wants nothing unusual.
     struct pieces {
+        bool named{false};  ///< takes effect in the order of all requests of its name
         bool gathers{false};
         bool ends{false};     ///< settles
         unsigned terms{0};    ///< how many arguments say what is wanted
@@ -71,13 +72,17 @@ public:
         unsigned terms_end{0};
     };
     pieces piece{};
+    void concerns(std::size_t name_hash) noexcept {
+        piece.name = name_hash;
+        piece.named = true;
+    }
     void begin_terms() noexcept { piece.terms_at = end(); }
     /// They are all there. Until something unusual is added, the call may be carried out with others.
     void end_terms(unsigned count, std::size_t name_hash) noexcept {
         piece.terms = count;
         piece.terms_end = end();
-        piece.name = name_hash;
         piece.gathers = true;
+        concerns(name_hash);
     }
     /// Where the next argument begins.
     [[nodiscard]] unsigned end() const noexcept { return static_cast<unsigned>(used_); }

@@ -73,18 +73,22 @@ void connection::put(question what, base::instant now) {
     auto const wanted = what.what.only_for;
     if (wanted != seam::clock_id{} && wanted != clock_)
         return what.from->on_failure(what.which, another_server(*to_));
-    if (what.answer_within > milliseconds::zero()) {
-        // Whoever asks again after that time may have measured it from a moment earlier.
-        auto const allowed = what.answer_within - what.answer_within / 8;
-        silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
-    }
+    expect_answer(what, now);
     if (gathering_.takes(what)) return gathering_.add(std::move(what));
     gathering_.send();  // came first
-    if (what.asking) ask_ourselves(command{"ASKING"}, false, now);
+    if (gathering_.holds_back(what)) return gathering_.add(std::move(what));
     send_alone(std::move(what));
 }
 
+void connection::expect_answer(question const& what, base::instant now) noexcept {
+    if (what.answer_within <= milliseconds::zero()) return;
+    // Whoever asks again after that time may have measured it from a moment earlier.
+    auto const allowed = what.answer_within - what.answer_within / 8;
+    silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
+}
+
 void connection::send_alone(question what) {
+    if (what.asking) send_alone({.what = command{"ASKING"}, .give_up = what.give_up});
     out_.append(what.what.bytes(clock_));
     asked_.push_back(std::move(what));
 }
@@ -187,7 +191,7 @@ void connection::take(answer const& what, base::instant now) {
 }
 
 // The server has forgotten a script, or never knew it. Behind the script the same call works, and so
-// do those that come after it.
+// do those that come after it. It goes at once, as it went before: what was sent or came after it stays behind.
 void connection::load(question again, base::instant now) {
     auto const* const what = again.what.calls();
     if (std::ranges::find(loading_, what) == loading_.end()) {
@@ -197,7 +201,8 @@ void connection::load(question again, base::instant now) {
         text.stands_for(*what);
         ask_ourselves(std::move(text), false, now);
     }
-    put(std::move(again), now);
+    expect_answer(again, now);
+    send_alone(std::move(again));
 }
 
 // --- ends --------------------------------------------------------------------------------------

@@ -134,6 +134,7 @@ private:
     void dial(base::instant now);
     void greet(base::instant now);
     void put(question what, base::instant now);
+    void expect_answer(question const& what, base::instant now) noexcept;
     void send_alone(question what) override;
     void ask_ourselves(command what, bool essential, base::instant now);
     void ask_ourselves(command what, question::purpose meaning, base::instant now);

@@ -40,16 +40,15 @@ void connection::greet(base::instant now) {
 
 void connection::ask_ourselves(command what, bool essential, base::instant now) {
     if (essential) ++greetings_;
-    put({.what = std::move(what), .give_up = now + to_->timeout, .essential = essential}, now);
+    send_alone({.what = std::move(what), .give_up = now + to_->timeout, .essential = essential});
 }
 
 void connection::ask_ourselves(command what, question::purpose meaning, base::instant now) {
     ++greetings_;
-    put({.what = std::move(what),
-         .give_up = now + to_->timeout,
-         .essential = true,
-         .meaning = meaning},
-        now);
+    send_alone({.what = std::move(what),
+                .give_up = now + to_->timeout,
+                .essential = true,
+                .meaning = meaning});
 }
 
 void connection::take_greeting(question const& asked, answer const& what, base::instant now) {

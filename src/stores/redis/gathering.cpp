@@ -131,7 +131,7 @@ bool gathering::must_wait(command const& what) noexcept {
     auto const& state = state_of(what);
     if (state.waiting > 0) return true;  // behind one that came first
     if (state.under_way == 0) return false;
-    return what.piece.ends || state.under_way > 1 || state.ended_in != next_;
+    return !what.piece.gathers || what.piece.ends || state.under_way > 1 || state.ended_in != next_;
 }
 
 void gathering::include(question what) {
@@ -154,7 +154,7 @@ void gathering::send() {
             send_included();
         if (must_wait(each.what)) {
             wait(std::move(each));
-        } else if (state_of(each.what).used_by_others) {
+        } else if (!takes(each) || state_of(each.what).used_by_others) {
             owner_.send_alone(std::move(each));
         } else {
             include(std::move(each));

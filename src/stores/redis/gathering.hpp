@@ -12,12 +12,12 @@
 
 namespace holdfast::stores::redis {
 
-/// Submits and settlements of one connection, between two writes. Two or more of one slot that are there when it
+/// Submits and settlements of one connection, between two writes, and what else has to stay behind them. Two or more of one slot that are there when it
 /// is written become one call of scripts::many, which carries out those of names that nobody else uses; the others
 /// are asked one by one when it is answered. One alone is sent as it is.
 ///
-/// Requests of one name take effect in the order in which they came: while one of them is under way in a batch, the
-/// next ones wait. (In a batch, settlements come first; only a submit may follow one of its name.) Names are told
+/// Requests of one name take effect in the order in which they came: while one of them is under way in a batch, which
+/// may leave it, the next ones wait, those that never go out together with others included. (In a batch, settlements come first; only a submit may follow one of its name.) Names are told
 /// apart by a part of their hash: two that are not different in it may have to wait for each other.
 ///
 /// Thread-safety: none; its owner serialises.
@@ -42,6 +42,12 @@ public:
     [[nodiscard]] bool takes(question const& what) const noexcept {
         return enabled_ && what.what.piece.gathers && !what.asking;
     }
+    /// Whether the call, which does not go out together with others, has to wait for some of its name.
+    [[nodiscard]] bool holds_back(question const& what) const noexcept {
+        return what.what.piece.named && !what.asking && !names_.empty() &&
+               is_busy(names_[place_of(what.what)]);
+    }
+    /// What it takes, or holds back.
     void add(question what);
     /// Sends what waits, as far as it may go now.
     void send();
@@ -61,14 +67,18 @@ public:
 private:
     class batch;
     struct name_state {
-        std::uint32_t ended_in{0};   ///< the last batch that ends a claim of the name
+        std::uint32_t ended_in{0};  ///< the last batch that ends a claim of the name
         std::uint32_t waiting{0};
         std::uint16_t under_way{0};  ///< in batches, the next one included
         bool used_by_others{false};
     };
 
-    [[nodiscard]] name_state& state_of(command const& of) noexcept {
-        return names_[of.piece.name % names_.size()];
+    [[nodiscard]] std::size_t place_of(command const& of) const noexcept {
+        return of.piece.name % names_.size();
+    }
+    [[nodiscard]] name_state& state_of(command const& of) noexcept { return names_[place_of(of)]; }
+    [[nodiscard]] static bool is_busy(name_state const& of) noexcept {
+        return of.under_way > 0 || of.waiting > 0;
     }
     [[nodiscard]] bool must_wait(command const& what) noexcept;
     void wait(question what);

@@ -59,7 +59,9 @@ std::unique_ptr<exchange> native_layout::begin(seam::request what) const {
 }
 
 command native_layout::call(script const& what, std::string_view name, bool condition) const {
-    return call_on(what, keys_.record(name, condition), name);
+    auto out = call_on(what, keys_.record(name, condition), name);
+    out.concerns(std::hash<std::string_view>{}(name));
+    return out;
 }
 
 command native_layout::call_on(script const& what, std::string_view record,
@@ -141,7 +143,8 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
     auto const& ended = what.subject;
-    auto out = call(scripts::settle, ended.name(), is_condition(*ended.spec));
+    auto out = call_on(scripts::settle, keys_.record(ended.name(), is_condition(*ended.spec)),
+                       ended.name());
     out.begin_terms();
     out << seam::claim_words{ended.id};
     out.end_terms(1, ended.spec->hash);
@@ -175,7 +178,9 @@ std::unique_ptr<exchange> native_layout::apply(seam::renew what) const {
         count, std::move(groups),
         [this, items = std::move(what.items)](renew_exchange::group const& those) {
             auto const& spec = *items[those.front()].subject.spec;
-            auto out = call(scripts::renew, spec.name, is_condition(spec));
+            // It must not wait for others, and changes nothing for them.
+            auto out =
+                call_on(scripts::renew, keys_.record(spec.name, is_condition(spec)), spec.name);
             for (auto const place : those)
                 out << seam::claim_words{items[place].subject.id} << items[place].lease.count();
             return out;

@@ -44,7 +44,7 @@ public:
     /// The slots of a cluster, else nullptr.
     [[nodiscard]] slot_map const* slots() const noexcept { return slots_.get(); }
 
-    /// A call for one name, up to and including the name.
+    /// A call for one name, up to and including the name. It takes effect in the order of all requests of the name.
     [[nodiscard]] command call(script const& what, std::string_view name, bool condition) const;
     [[nodiscard]] command call_on(script const& what, std::string_view record,
                                   std::string_view name) const;
