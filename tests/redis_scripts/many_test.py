@@ -121,6 +121,24 @@ class Many(Case):
             self.many(ends=[one], wanted=self.claims(b"b"))
         self.assertEqual(self.link.exists(group(b"holdfast:", b"a")[0]), 1)
 
+    def test_when_it_fails_as_a_whole_only_the_mark_has_moved(self):
+        one = self.claim(name=b"a")
+        given = self.store.submit(one)[1]
+        self.many()
+        before = {key: self.link.dump(key) for key in self.keys()}
+        self.link.execute_command("ACL", "SETUSER", "able", "on", "nopass", "~*", "&*", "+@all", "-del")
+        able = self.server.connect()
+        self.addCleanup(able.close)
+        able.connection_pool.connection_kwargs.update(username="able", password="x")
+        self.link, usual = able, self.link
+        with self.assertRaises(redis.exceptions.RedisError):
+            self.many(ends=[one], wanted=self.claims(b"b", b"c"))
+        self.link = usual
+        self.assertEqual({key: self.link.dump(key) for key in self.keys()}, before)
+        mark = int(self.link.get(self.store.mark))
+        self.assertGreater(mark, given)
+        self.assertGreater(self.many(wanted=self.claims(b"b"))[0], mark)
+
     def test_permits_too(self):
         pool = dict(kind=SEMAPHORE, mode=PERMITS, limit=3)
         one, two = self.claim(name=b"pool", **pool), self.claim(name=b"pool", **pool)

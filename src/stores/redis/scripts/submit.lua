@@ -11,7 +11,12 @@ if #ARGV == 6 then -- the usual case: nobody is there
     local head, tail, lifetime, number = ARGV[2], ARGV[3], ARGV[4], now
 --@include fresh
     if redis.REDIS_VERSION_NUM then -- since 7.0 both can be said at once
-        text = call('SET', KEYS[2], record, 'NX', 'GET', 'PX', lifetime)
+        text = redis.pcall('SET', KEYS[2], record, 'NX', 'GET', 'PX', lifetime)
+        if type(text) == 'table' then -- a server that refuses to write can say at least who is there; a replica cannot
+            local why = text
+            text = not string.find(why.err, 'READONLY') and call('GET', KEYS[2])
+            if not text then return why end
+        end
     else
         text = call('GET', KEYS[2])
         if not text then call('SET', KEYS[2], record, 'PX', lifetime) end
