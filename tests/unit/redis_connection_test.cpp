@@ -171,6 +171,11 @@ private:
     void on_open() override {}
     void on_push(answer const&) override { throw garbled{"nobody asked"}; }
     void on_break(base::error const& why) override { broken_ = why.text; }
+    bool takes_over(question& what, std::string_view) override {
+        if (!in_cluster_) return false;
+        taken_over_.push_back(std::move(what));
+        return true;
+    }
 
     [[nodiscard]] std::shared_ptr<settings const> target() const {
         return std::make_shared<settings const>(
@@ -196,6 +201,8 @@ private:
 protected:
     connection line_{target(), "test", *this, events_, 1, 1};
     [[nodiscard]] std::string const& broken() const noexcept { return broken_; }
+    bool in_cluster_{false};
+    std::vector<question> taken_over_;
 };
 
 TEST_F(redis_connection, tokens_that_nobody_can_count_end_it_and_all_are_told) {
@@ -275,6 +282,81 @@ TEST_F(redis_connection, what_is_not_yet_written_stays_behind_a_call_whose_scrip
     submit("a");
     hear("-NOSCRIPT No matching script.\r\n");
     EXPECT_EQ(sent(3), (strings{"SCRIPT", "settle a", "submit a"}));
+}
+
+// Words as Redis 7 says them, and as Redis 6.2 wraps them.
+TEST_F(redis_connection, trouble_that_passes_does_not_end_batches) {
+    for (std::string const words :
+         {"OOM command not allowed when used memory > 'maxmemory'.",
+          "NOREPLICAS Not enough good replicas to write.",
+          "MISCONF Redis is configured to save RDB snapshots", "LOADING Redis is loading",
+          "ERR Error running script (call to f_1): @user_script:52: @user_script: 52: -READONLY",
+          "ERR Error running script (call to f_1): Script killed by user with SCRIPT KILL..."}) {
+        submit("a");
+        submit("b");
+        ASSERT_EQ(sent(1), strings{"many a b"}) << words;
+        say("-" + words + "\r\n");
+        EXPECT_EQ(sent(2), (strings{"submit a", "submit b"})) << words;
+        say(":5\r\n:5\r\n");
+        ASSERT_TRUE(until([&] { return line_.unanswered() == 0; }));
+    }
+}
+
+TEST_F(redis_connection, a_batch_for_another_server_goes_there_without_a_second_question) {
+    in_cluster_ = true;
+    submit("a");
+    submit("b");
+    ASSERT_EQ(sent(1), strings{"many a b"});
+    hear("-MOVED 1 127.0.0.1:7000\r\n");
+    EXPECT_EQ(taken_over_.size(), 2U);
+    EXPECT_TRUE(sends_nothing());
+    submit("a");
+    submit("b");
+    ASSERT_EQ(sent(1), strings{"many a b"});
+    say("-TRYAGAIN Multiple keys request during rehashing of slot\r\n");
+    EXPECT_EQ(sent(2), (strings{"submit a", "submit b"})) << "each has fewer keys";
+}
+
+class redis_without_batches : public redis_connection,
+                              public testing::WithParamInterface<std::string> {};
+
+TEST_P(redis_without_batches, is_asked_for_none_again) {
+    submit("a");
+    submit("b");
+    ASSERT_EQ(sent(1), strings{"many a b"});
+    say("-" + GetParam() + "\r\n");
+    EXPECT_EQ(sent(2), (strings{"submit a", "submit b"}));
+    say(":5\r\n:5\r\n");
+    submit("a");
+    submit("b");
+    EXPECT_EQ(sent(2), (strings{"submit a", "submit b"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    words, redis_without_batches,
+    testing::Values(
+        "NOPERM this user has no permissions to run the 'evalsha' command",
+        "ERR ACL failure in script: User x has no permissions to run the 'mget' command "
+        "script: 1, on @user_script:52.",
+        "ERR Error running script (call to f_1): @user_script:52: @user_script: 52: "
+        "-NOPERM The user executing the script can't run this command or subcommand",
+        "ERR Error running script (call to f_1): @user_script:52: @user_script: 52: "
+        "Unknown Redis command called from Lua script",
+        "ERR unknown command 'EVALSHA', with args beginning with: ",
+        "CROSSSLOT Keys in request don't hash to the same slot"));
+
+TEST_F(redis_connection, a_server_that_does_not_take_the_script_of_batches_is_asked_for_none) {
+    submit("a");
+    submit("b");
+    ASSERT_EQ(sent(1), strings{"many a b"});
+    say("-NOSCRIPT No matching script.\r\n");
+    ASSERT_EQ(sent(2), (strings{"SCRIPT", "many a b"}));
+    say("-ERR Error compiling script (new function): user_script:1: '=' expected\r\n"
+        "-NOSCRIPT No matching script.\r\n");
+    EXPECT_EQ(sent(2), (strings{"submit a", "submit b"}));
+    submit("c");
+    submit("d");
+    EXPECT_EQ(sent(2), (strings{"submit c", "submit d"}));
 }
 
 }  // namespace

@@ -26,11 +26,8 @@ constexpr milliseconds longest_pause{1000};
 constexpr milliseconds short_pause{100};
 constexpr int short_pauses = 16;
 
-// A batch may be refused because its slot is on its way, or the server begins or ends: others will not be.
-bool is_passing(std::string_view words) noexcept {
-    constexpr std::string_view known[] = {"MOVED",   "ASK",      "TRYAGAIN",   "CLUSTERDOWN",
-                                          "LOADING", "READONLY", "MASTERDOWN", "BUSY"};
-    return std::ranges::any_of(known, [&](auto word) { return words.starts_with(word); });
+bool names_another_server(std::string_view words) noexcept {
+    return words.starts_with("MOVED ") || words.starts_with("ASK ");
 }
 
 }  // namespace
@@ -174,9 +171,9 @@ void connection::take(answer const& what, base::instant now) {
     if (first.from == nullptr) return take_greeting(first, what, now);
     if (what.is_error()) {
         auto const words = what.error_words();
-        if (words.starts_with("NOSCRIPT") && first.what.calls() != nullptr)
-            return load(std::move(first), now);
-        if (first.is_batch) return gathering_.take_apart(first, !is_passing(words));
+        bool const loads = first.what.calls() != nullptr && (!first.is_batch || gathering_.is_on());
+        if (words.starts_with("NOSCRIPT") && loads) return load(std::move(first), now);
+        if (first.is_batch) return take_apart(first, words);
         if (watcher_.takes_over(first, words)) return;
         return first.from->on_failure(first.which, explain(words, *to_));
     }
@@ -188,6 +185,14 @@ void connection::take(answer const& what, base::instant now) {
         first.from->on_failure(first.which, unreachable(why.what(), *to_));
         throw;
     }
+}
+
+// Most of the reasons pass, or concern one of them only.
+void connection::take_apart(question const& batch, std::string_view words) {
+    if (is_lasting(words)) gathering_.switch_off();
+    bool const elsewhere = names_another_server(words);
+    for (auto& each : gathering_.take_apart(batch))
+        if (!elsewhere || !watcher_.takes_over(each, words)) send_alone(std::move(each));
 }
 
 // The server has forgotten a script, or never knew it. Behind the script the same call works, and so

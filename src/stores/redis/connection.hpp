@@ -144,6 +144,7 @@ private:
     void become_ready(base::instant now);
     void receive(base::instant now);
     void take(answer const& what, base::instant now);
+    void take_apart(question const& batch, std::string_view words);
     void load(question again, base::instant now);
     void expire(base::instant now);
     [[nodiscard]] base::error no_connection() const;

@@ -7,6 +7,7 @@
 #include "net/stream.hpp"
 #include "stores/redis/connection.hpp"
 #include "stores/redis/fault.hpp"
+#include "stores/redis/scripts.hpp"
 
 namespace holdfast::stores::redis {
 
@@ -53,6 +54,8 @@ void connection::ask_ourselves(command what, question::purpose meaning, base::in
 
 void connection::take_greeting(question const& asked, answer const& what, base::instant now) {
     if (asked.what.calls() != nullptr) std::erase(loading_, asked.what.calls());
+    if (asked.what.calls() == &scripts::many && is_lasting(what.error_words()))
+        gathering_.switch_off();
     // A server that wants a password first says so to whatever comes first.
     bool const unknown = what.error_words().starts_with("NOAUTH");
     if (!asked.essential && !unknown) return;

@@ -198,10 +198,8 @@ void gathering::learn(command const& asked, answer const& what) noexcept {
     state_of(asked).used_by_others = what.items().front().what != answer::kind::integer;
 }
 
-void gathering::take_apart(question const& asked, bool for_good) {
-    enabled_ = enabled_ && !for_good;
-    for (auto& each : close(static_cast<batch&>(*asked.from)))
-        owner_.send_alone(std::move(each));
+std::vector<question> gathering::take_apart(question const& asked) {
+    return close(static_cast<batch&>(*asked.from));
 }
 
 void gathering::cut(base::error const& why) {

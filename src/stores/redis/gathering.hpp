@@ -54,9 +54,11 @@ public:
 
     /// A call that was sent alone has been answered so: its name is used by others, or not any more.
     void learn(command const& asked, answer const& what) noexcept;
-    /// The server does not carry out this batch: each of it is asked alone, and so are all that follow where it says
-    /// that it never will.
-    void take_apart(question const& asked, bool for_good);
+    /// The server does not carry out batches: all that follow go alone, until the connection ends.
+    void switch_off() noexcept { enabled_ = false; }
+    [[nodiscard]] bool is_on() const noexcept { return enabled_; }
+    /// The server does not carry out this batch: each of it is to be asked alone, in this order.
+    [[nodiscard]] std::vector<question> take_apart(question const& asked);
 
     /// How many requests wait here or are under way in batches.
     [[nodiscard]] std::size_t size() const noexcept { return waiting_.size() + under_way_; }

@@ -26,7 +26,7 @@ if ends > 0 then
     end
     if #free > 0 then call('DEL', unpack(free)) end
 end
--- From here on nothing fails as a whole. Before, only the mark has moved.
+-- From here on nothing fails as a whole; what could fail so has changed the mark alone.
 for i = 1, wanted do
     local at = ends + 4 * i - 2
     local head, tail, lifetime, given = ARGV[at], ARGV[at + 1], ARGV[at + 2], false
