@@ -97,9 +97,11 @@ class Store:
         """The reply without its time, which is kept in `now`."""
         if script not in self._loaded:
             self._loaded[script] = self.link.script_load(compose(script))
-        reply = self.link.evalsha(self._loaded[script], len(keys), *keys, *arguments)
+        reply = self.last = self.link.evalsha(self._loaded[script], len(keys), *keys, *arguments)
         if isinstance(reply, int):  # what happens most
             reply = [reply, b"granted", reply, reply, 0] if script == "submit" else [reply, b"released"]
+        elif reply[1] == b"alone":
+            reply = [reply[0], b"granted", reply[2], reply[0], 0]
         self.now = reply[0]
         return words(reply[1:])
 

@@ -18,6 +18,10 @@ constexpr std::size_t most_at_once = 64;
 // Some thousand names may be in use at once before they often wait for each other.
 constexpr std::size_t name_states = 4096;
 
+std::uint32_t upper_half(std::size_t hash) noexcept {
+    return static_cast<std::uint32_t>(hash >> (sizeof hash * 4));
+}
+
 bool ends_claim(question const& what) noexcept { return what.what.piece.ends; }
 
 }  // namespace
@@ -67,12 +71,10 @@ void gathering::batch::tell(question const& part, std::int64_t now, std::int64_t
     if (ends_claim(part)) {
         out.add(answer::kind::integer, now);
     } else {
-        out.add(answer::kind::array, 5);
+        out.add(answer::kind::array, 3);
         out.add(answer::kind::integer, now);
-        out.add(answer::kind::text, "granted");
+        out.add(answer::kind::text, lone_word);
         out.add(answer::kind::integer, number);
-        out.add(answer::kind::integer, now);
-        out.add(answer::kind::integer, 0);
     }
     part.from->on_answer(part.which, out, clock);
 }
@@ -95,7 +97,7 @@ void gathering::batch::on_answer(std::size_t, answer const& what, seam::clock_id
     auto mine = whole.release(*this);
     for (std::size_t i = 0; i < mine.size(); ++i) {
         if (done[i] != '0') continue;
-        whole.state_of(mine[i].what).used_by_others = true;
+        whole.learn(mine[i].what, true);
         whole.owner_.send_alone(std::move(mine[i]));
     }
     std::optional<garbled> rejected;
@@ -134,6 +136,11 @@ bool gathering::must_wait(command const& what) noexcept {
     return !what.piece.gathers || what.piece.ends || state.under_way > 1 || state.ended_in != next_;
 }
 
+bool gathering::is_used_by_others(command const& what) noexcept {
+    auto const& state = state_of(what);
+    return state.used && state.used_name == upper_half(what.piece.name);
+}
+
 void gathering::include(question what) {
     auto& state = state_of(what.what);
     ++state.under_way;
@@ -154,7 +161,7 @@ void gathering::send() {
             send_included();
         if (must_wait(each.what)) {
             wait(std::move(each));
-        } else if (!takes(each) || state_of(each.what).used_by_others) {
+        } else if (!takes(each) || is_used_by_others(each.what)) {
             owner_.send_alone(std::move(each));
         } else {
             include(std::move(each));
@@ -195,7 +202,21 @@ std::vector<question> gathering::close(batch& whole) {
 
 void gathering::learn(command const& asked, answer const& what) noexcept {
     if (names_.empty()) return;
-    state_of(asked).used_by_others = what.items().front().what != answer::kind::integer;
+    auto const& all = what.items();  // the array, the time, the word
+    bool const is_lone =
+        all.size() > 2 && all[2].what == answer::kind::text && what.text_of(all[2]) == lone_word;
+    learn(asked, all.front().what != answer::kind::integer && !is_lone);
+}
+
+// Another name that shares the place is not concerned, and is not told to be free either.
+void gathering::learn(command const& about, bool used_by_others) noexcept {
+    auto& state = state_of(about);
+    if (used_by_others) {
+        state.used = true;
+        state.used_name = upper_half(about.piece.name);
+    } else if (is_used_by_others(about)) {
+        state.used = false;
+    }
 }
 
 std::vector<question> gathering::take_apart(question const& asked) {

@@ -72,7 +72,8 @@ private:
         std::uint32_t ended_in{0};  ///< the last batch that ends a claim of the name
         std::uint32_t waiting{0};
         std::uint16_t under_way{0};  ///< in batches, the next one included
-        bool used_by_others{false};
+        bool used{false};            ///< by others: the last name that was found to be
+        std::uint32_t used_name{0};  ///< the upper half of its hash
     };
 
     [[nodiscard]] std::size_t place_of(command const& of) const noexcept {
@@ -82,6 +83,8 @@ private:
     [[nodiscard]] static bool is_busy(name_state const& of) noexcept {
         return of.under_way > 0 || of.waiting > 0;
     }
+    [[nodiscard]] bool is_used_by_others(command const& what) noexcept;
+    void learn(command const& about, bool used_by_others) noexcept;
     [[nodiscard]] bool must_wait(command const& what) noexcept;
     void wait(question what);
     void include(question what);

@@ -135,6 +135,7 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
         if (auto const now = read_usual(in)) return {*now, seam::granted{grant_of(*now)}};
         auto const head = read_head(in);
         if (head.word == "granted") return {head.now, seam::granted{read_grant(in)}};
+        if (head.word == lone_word) return {head.now, seam::granted{read_lone_grant(in, head.now)}};
         if (head.word == "queued") return {head.now, seam::queued{read_span(in)}};
         if (head.word != "refused") unknown_word(head.word);
         return {head.now, read_refused(in, spec.get())};

@@ -71,6 +71,12 @@ seam::grant grant_of(seam::store_time now) noexcept {
     return out;
 }
 
+seam::grant read_lone_grant(answer_reader& from, seam::store_time now) {
+    auto out = grant_of(now);
+    out.number = seam::sequence{from.number(largest_number)};
+    return out;
+}
+
 void unknown_word(std::string_view word) {
     throw garbled{"a script answered '" + std::string{word.substr(0, 40)} + "'"};
 }

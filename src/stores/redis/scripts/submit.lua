@@ -31,7 +31,7 @@ if #ARGV == 6 then -- the usual case: nobody is there
         if before < now then return now end -- granted, with this sequence
         call('SET', KEYS[1], string.format('%.0f', before + 1))
         call('SETRANGE', KEYS[2], AT_SEQUENCE, pack('<d', before + 1))
-        return {now, 'granted', before + 1, now, 0}
+        return {now, 'alone', before + 1}
     end
 else
     text = call('GET', KEYS[2])
