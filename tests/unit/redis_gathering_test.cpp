@@ -53,7 +53,7 @@ protected:
         one.number = requests_.size() - 1;
         one.answered = &answered_;
         auto work = layout_.begin(std::move(what));
-        question asked{.what = std::move(work->outbox.front()), .from = &one};
+        question asked{.what = std::move(work->outbox.front()), .from = &one, .give_up = give_up_};
         EXPECT_TRUE(all_.takes(asked));
         all_.add(std::move(asked));
         return one.number;
@@ -64,6 +64,7 @@ protected:
     std::size_t settle(std::string name) { return add(seam::settle{{claim(std::move(name))}}); }
 
     void send_alone(question what) override { sent_.push_back(std::move(what)); }
+    [[nodiscard]] base::instant answer_by() const override { return answer_by_; }
 
     /// What was sent, taken away.
     std::vector<question> take() { return std::exchange(sent_, {}); }
@@ -95,6 +96,8 @@ protected:
     std::deque<request> requests_;
     std::vector<std::size_t> answered_;
     std::vector<question> sent_;
+    base::instant give_up_{std::chrono::seconds{100}};    ///< of what is added
+    base::instant answer_by_{std::chrono::seconds{200}};  ///< of what is sent later
     std::uint64_t last_{0};
 };
 
@@ -385,6 +388,39 @@ TEST_F(gathering_test, a_submit_does_not_overtake_a_settlement_that_waits) {
     ASSERT_TRUE(out[0].is_batch);
     reply(out[0], many(1, 2, "11"));
     EXPECT_EQ(answered_, (std::vector{second, wanted}));
+}
+
+TEST_F(gathering_test, a_call_has_the_first_of_its_deadlines) {
+    auto const first = give_up_;
+    submit("a");
+    give_up_ += std::chrono::seconds{1};
+    settle("b");
+    auto const out = send();
+    ASSERT_EQ(out.size(), 1U);
+    EXPECT_EQ(out[0].give_up, first);
+}
+
+TEST_F(gathering_test, what_is_asked_later_has_its_time_from_then_on) {
+    submit("a");
+    submit("b");
+    auto const first = send();
+    settle("a");
+    settle("c");
+    settle("d");
+    auto const second = send();
+    ASSERT_EQ(second.size(), 1U);
+    EXPECT_EQ(second[0].give_up, give_up_);
+    reply(first[0], many(1, 2, "01"));
+    auto const left = take();
+    ASSERT_EQ(left.size(), 1U);
+    EXPECT_EQ(left[0].give_up, answer_by_) << "the server has just answered";
+    auto const behind = send();
+    ASSERT_EQ(behind.size(), 1U);
+    EXPECT_EQ(behind[0].give_up, answer_by_) << "it was never sent before";
+    auto const apart = all_.take_apart(second[0]);
+    EXPECT_EQ(apart.size(), 2U);
+    for (auto const& each : apart)
+        EXPECT_EQ(each.give_up, answer_by_);
 }
 
 TEST_F(gathering_test, what_wants_more_than_the_usual_goes_alone) {

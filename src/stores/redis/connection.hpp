@@ -136,6 +136,9 @@ private:
     void put(question what, base::instant now);
     void expect_answer(question const& what, base::instant now) noexcept;
     void send_alone(question what) override;
+    [[nodiscard]] base::instant answer_by() const override {
+        return base::boot_clock::now() + to_->timeout;
+    }
     void ask_ourselves(command what, bool essential, base::instant now);
     void ask_ourselves(command what, question::purpose meaning, base::instant now);
     void take_greeting(question const& asked, answer const& what, base::instant now);

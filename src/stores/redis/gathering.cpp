@@ -42,7 +42,7 @@ public:
         out.to = parts.front().what.to;
         return {.what = std::move(out),
                 .from = this,
-                .give_up = parts.front().give_up,
+                .give_up = std::ranges::min(parts, {}, &question::give_up).give_up,
                 .is_batch = true};
     }
 
@@ -98,6 +98,7 @@ void gathering::batch::on_answer(std::size_t, answer const& what, seam::clock_id
     for (std::size_t i = 0; i < mine.size(); ++i) {
         if (done[i] != '0') continue;
         whole.learn(mine[i].what, true);
+        whole.prolong(mine[i]);
         whole.owner_.send_alone(std::move(mine[i]));
     }
     std::optional<garbled> rejected;
@@ -151,6 +152,8 @@ void gathering::include(question what) {
 void gathering::send() {
     if (waiting_.empty()) return;
     auto all = std::exchange(waiting_, {});
+    for (std::size_t i = 0; i < held_back_; ++i)
+        prolong(all[i]);
     for (auto const& each : all)
         state_of(each.what).waiting = 0;
     auto const slot = [](question const& of) { return of.what.to.slot; };
@@ -168,6 +171,11 @@ void gathering::send() {
         }
     }
     if (!included_.empty()) send_included();
+    held_back_ = waiting_.size();
+}
+
+void gathering::prolong(question& what) const {
+    if (what.redirections == 0 && what.postponements == 0) what.give_up = owner_.answer_by();
 }
 
 void gathering::send_included() {
@@ -220,11 +228,15 @@ void gathering::learn(command const& about, bool used_by_others) noexcept {
 }
 
 std::vector<question> gathering::take_apart(question const& asked) {
-    return close(static_cast<batch&>(*asked.from));
+    auto out = close(static_cast<batch&>(*asked.from));
+    for (auto& each : out)
+        prolong(each);
+    return out;
 }
 
 void gathering::cut(base::error const& why) {
     enabled_ = true;
+    held_back_ = 0;
     for (auto& each : std::exchange(waiting_, {})) {
         state_of(each.what).waiting = 0;
         each.from->on_cut(each.which, why);

@@ -28,6 +28,8 @@ public:
     public:
         /// Sends a call as it is.
         virtual void send_alone(question what) = 0;
+        /// By when a call that is sent at this moment should be answered.
+        [[nodiscard]] virtual base::instant answer_by() const = 0;
 
     protected:
         ~owner() = default;
@@ -86,6 +88,9 @@ private:
     [[nodiscard]] bool is_used_by_others(command const& what) noexcept;
     void learn(command const& about, bool used_by_others) noexcept;
     [[nodiscard]] bool must_wait(command const& what) noexcept;
+    /// It is sent later than it was meant to be, or again, and has its time from now on. Not so one that goes from
+    /// server to server, which must come to an end.
+    void prolong(question& what) const;
     void wait(question what);
     void include(question what);
     void send_included();
@@ -98,6 +103,7 @@ private:
     owner& owner_;
     bool enabled_{true};
     std::vector<question> waiting_;
+    std::size_t held_back_{0};  ///< how many of them, the first ones, could not be sent before
     std::vector<question> included_;  ///< in the next batch
     std::uint32_t next_{1};           ///< its number
     std::list<batch> batches_;        ///< under way
