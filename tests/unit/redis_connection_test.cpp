@@ -97,13 +97,13 @@ protected:
     }
 
     /// Queues a request: nothing is written before `sent`.
-    std::size_t begin(seam::request what) {
+    std::size_t begin(seam::request what, std::chrono::seconds within = 15s) {
         auto const number = requests_.size();
         pending_request::owner& told = *this;
         requests_.push_back(std::make_unique<pending_request>(told, layout_.begin(std::move(what)),
                                                               seam::request_id{number}));
         replies_.emplace_back();
-        requests_.back()->send(base::boot_clock::now() + 15s);
+        requests_.back()->send(base::boot_clock::now() + within);
         return number;
     }
     std::size_t submit(std::string name) {
@@ -225,6 +225,19 @@ TEST_F(redis_connection, a_batch_of_which_half_an_answer_came_is_in_doubt) {
     for (auto const each : {one, two, behind})
         EXPECT_TRUE(has_failed(each)) << each;
     EXPECT_EQ(line_.unanswered(), 0U);
+}
+
+TEST_F(redis_connection, a_batch_is_waited_for_no_longer_than_the_first_of_it) {
+    auto const one = begin(seam::submit{{claim("a")}, true, seam::store_time::max()}, 5s);
+    auto const two = settle("b");
+    ASSERT_EQ(sent(1), strings{"many b a"});
+    auto const now = base::boot_clock::now();
+    EXPECT_LE(line_.next_due(), now + 5s);
+    line_.tend(now + 4s);
+    EXPECT_FALSE(is_answered(one) || is_answered(two));
+    line_.tend(now + 6s);
+    EXPECT_TRUE(has_failed(one) && has_failed(two));
+    EXPECT_NE(broken().find("no answer within"), std::string::npos) << broken();
 }
 
 TEST_F(redis_connection, what_does_not_gather_waits_for_a_settlement_of_its_name) {
