@@ -258,13 +258,14 @@ protected:
         compare_notices(wanted, wanted.size(), what);
     }
 
-    // Submits and settlements of one client at once, compared in the order of their times.
+    // Requests of one client at once, most of them submits and settlements, compared in the order of their times.
     void step_together() {
         auto const who = random_.below(clients);
         std::vector<seam::request> all;
         for (auto left = 10 + random_.below(40); left > 0; --left)
             all.push_back(draw_one_of_many(who));
         auto const replies = all_[who]->send_together(all);
+        ASSERT_NO_FATAL_FAILURE(check_order(all, replies));
         std::vector<std::size_t> order(all.size());
         std::iota(order.begin(), order.end(), 0U);
         std::ranges::stable_sort(order, {}, [&](std::size_t i) { return replies[i].now; });
@@ -289,9 +290,41 @@ protected:
         compare_notices(wanted, messages, where);
     }
 
+    static std::string name_of(seam::request const& what) {
+        if (auto const* const wanted = std::get_if<seam::submit>(&what))
+            return wanted->subject.name();
+        if (auto const* const ended = std::get_if<seam::settle>(&what))
+            return ended->subject.name();
+        if (auto const* const limits = std::get_if<seam::adjust>(&what))
+            return limits->subject.name();
+        if (auto const* const look = std::get_if<seam::inspect>(&what)) return look->prefix;
+        return {};
+    }
+
+    // Those of one name have taken effect in the order in which they were sent.
+    void check_order(std::vector<seam::request> const& all,
+                     std::vector<seam::reply> const& replies) {
+        std::map<std::string, std::size_t> last;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            auto const name = name_of(all[i]);
+            if (name.empty()) continue;
+            auto const [found, first] = last.try_emplace(name, i);
+            ASSERT_TRUE(first || replies[found->second].now <= replies[i].now)
+                << "seed " << seed_ << ": " << describe(all[i]) << " overtook "
+                << describe(all[found->second]);
+            found->second = i;
+        }
+    }
+
     // Nothing ends by time on names of their own: a server forgets what ended long ago without a word.
     seam::request draw_one_of_many(std::size_t who) {
         auto& held = held_together_[who];
+        if (!held.empty() && one_in(6)) {  // what does not gather
+            auto const& claim = claims_[held[random_.below(held.size())]];
+            if (claim.spec->kind == lock_kind::semaphore && one_in(2))
+                return seam::adjust{.subject = claim};
+            return inspect_of(claim);
+        }
         if (!held.empty() && one_in(2)) {
             auto const place = random_.below(held.size());
             seam::settle out{.subject = claims_[held[place]]};
