@@ -167,6 +167,46 @@ TEST_F(redis_trouble, grants_wait_for_replicas) {
     EXPECT_EQ(other.settle(waiting), seam::ending::released) << "what ends needs no replica";
 }
 
+// What is asked for before there is a connection goes out together.
+TEST_F(redis_trouble, grants_that_went_together_wait_for_replicas_each) {
+    support::redis_server primary{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
+    support::redis_server replica{
+        {.arguments = {"--replicaof", "127.0.0.1", std::to_string(primary.port())}}};
+    auto const url = primary.url() + "?replicas=1&timeout=3s";
+    ASSERT_TRUE(support::eventually([&] {
+        peer first{url};
+        auto const held = first.claim("first");
+        bool const granted = is_granted(first.submit(held));
+        return granted && first.settle(held) == seam::ending::released;
+    }));
+    auto const submit_all = [&](peer& mine) {
+        std::vector<seam::request_id> asked;
+        for (auto const* const name : {"a", "b", "c", "d", "e", "f"})
+            asked.push_back(
+                mine.begin(seam::submit{{mine.claim(name)}, false, seam::store_time::max()}));
+        std::vector<seam::reply> out;
+        for (auto const id : asked)
+            out.push_back(mine.await(id));
+        return out;
+    };
+    primary.ask({"CONFIG", "RESETSTAT"});
+    {
+        peer mine{url};
+        for (auto const& each : submit_all(mine))
+            EXPECT_TRUE(is_granted(each)) << error_of(each).text;
+        EXPECT_EQ(replica.ask({"EXISTS", "holdfast:name:{a}", "holdfast:name:{f}"}), "2");
+    }
+    auto const stats = primary.ask({"INFO", "commandstats"});
+    auto const calls = stats.find("cmdstat_evalsha:calls=");
+    ASSERT_NE(calls, std::string::npos) << stats;
+    EXPECT_LT(stats.substr(calls + 22, 2), "3,") << "they went together";
+    primary.ask({"FLUSHALL"});
+    replica.stop();
+    peer mine{url};
+    for (auto const& each : submit_all(mine))
+        EXPECT_TRUE(error_of(each).is(errc::store_unavailable)) << error_of(each).text;
+}
+
 TEST_F(redis_trouble, a_server_that_loads_is_waited_for) {
     support::redis_server slow{
         {.arguments = {"--loading-process-events-interval-bytes", "1024", "--key-load-delay",
