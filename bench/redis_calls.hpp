@@ -30,16 +30,18 @@ public:
 
     [[nodiscard]] pair_of_calls calls(std::string name,
                                       holdfast::ordering order = holdfast::ordering::barging) {
-        auto spec = std::make_shared<holdfast::seam::claim_spec>();
-        spec->name = std::move(name);
-        spec->order = order;
-        holdfast::seam::claim const wanted{
-            std::move(spec), {self_.id, ++last_}, holdfast::seam::actor_id{1}};
-        // A client gives up a submit some time from now; a moment far away has as many digits.
-        auto const far =
-            holdfast::seam::store_time{std::chrono::microseconds{9'000'000'000'000'000}};
+        auto const wanted = claim_on(std::move(name), order);
         return {bytes(holdfast::seam::submit{{wanted}, true, far}),
                 bytes(holdfast::seam::settle{{wanted}})};
+    }
+
+    /// The same as a quorum asks for them. A ballot has to be above the last one of its name.
+    [[nodiscard]] pair_of_calls ballot_calls(std::string name, std::uint64_t ballot) {
+        auto const wanted = claim_on(std::move(name), holdfast::ordering::barging);
+        return {
+            bytes(holdfast::seam::submit{
+                .subject = wanted, .not_after = far, .ballot = holdfast::seam::sequence{ballot}}),
+            bytes(holdfast::seam::settle{{wanted}})};
     }
 
     /// Where a client is told that it holds.
@@ -51,6 +53,17 @@ public:
     }
 
 private:
+    // A client gives up a submit some time from now; a moment far away has as many digits.
+    static constexpr holdfast::seam::store_time far{
+        std::chrono::microseconds{9'000'000'000'000'000}};
+
+    [[nodiscard]] holdfast::seam::claim claim_on(std::string name, holdfast::ordering order) {
+        auto spec = std::make_shared<holdfast::seam::claim_spec>();
+        spec->name = std::move(name);
+        spec->order = order;
+        return {std::move(spec), {self_.id, ++last_}, holdfast::seam::actor_id{1}};
+    }
+
     [[nodiscard]] std::string bytes(holdfast::seam::request what) const {
         return std::string{layout_.begin(std::move(what))->outbox.front().bytes()};
     }

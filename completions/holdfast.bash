@@ -42,7 +42,7 @@ _holdfast() {
 
     case $previous in
     --store)
-        COMPREPLY=($(compgen -W "file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// etcd:// etcds:// postgres:// mysql:// zookeeper:// $(_holdfast_stores) ${memory[*]}" -- "$current"))
+        COMPREPLY=($(compgen -W "file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// etcd:// etcds:// postgres:// mysql:// zookeeper:// quorum+redis:// quorum+rediss:// quorum+mysql:// quorum+postgres:// $(_holdfast_stores) ${memory[*]}" -- "$current"))
         return
         ;;
     --on-lost)
@@ -69,7 +69,7 @@ _holdfast() {
     elect) options+=' --value --wait --no-wait --lease --max-hold --min-hold --fair --on-lost --grace --pass-credentials --conflict-exit --label --quiet' ;;
     leader) options+=' --watch --json' ;;
     latch) options+=' --count --reset --delete --down --wait --quiet --json' ;;
-    barrier) options+=' --parties --wait --reset --label --quiet --json' ;;
+    barrier) options+=' --parties --wait --reset --delete --label --quiet --json' ;;
     list) options+=' --json' ;;
     show) options+=' --json --deadlocks' ;;
     evict) options+=' --claim --force' ;;

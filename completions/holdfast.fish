@@ -57,7 +57,7 @@ function __holdfast_candidates
     set -l words (commandline -opc)
     switch $words[-1]
         case --store
-            printf '%s\n' file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// etcd:// etcds:// postgres:// mysql:// zookeeper:// (__holdfast_stores)
+            printf '%s\n' file: redis:// rediss:// redis+unix: redis+sentinel:// redis+cluster:// etcd:// etcds:// postgres:// mysql:// zookeeper:// quorum+redis:// quorum+rediss:// quorum+mysql:// quorum+postgres:// (__holdfast_stores)
             test "$command" = bench; and echo memory:
         case --on-lost
             printf '%s\n' term kill ignore

@@ -60,6 +60,10 @@ public:
     /// Begins a new generation. Those who wait in the present one get `broken_barrier`.
     void reset();
 
+    /// Removes the barrier, broken or not; there need be none, and its parties need not be those of this object. Those
+    /// who wait get `broken_barrier`. It begins at generation 0 again, with the parties of whoever arrives first.
+    void remove();
+
     [[nodiscard]] std::string const& name() const noexcept;
 
 private:

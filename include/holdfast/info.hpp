@@ -35,8 +35,9 @@ struct claim_info {
     std::uint32_t permits{1};
     std::string value{};  ///< what a candidate of an election says of itself
     bool local{false};    ///< waits in the line inside this client, unknown to the store
-    std::uint64_t arrival{
-        0};  ///< rises with the time of the grant or arrival, by the store's clock
+    /// Of two who wait at one store, under any names, the one that came later has the higher one. Of a holder: rises
+    /// with the time of the grant.
+    std::uint64_t arrival{0};
 };
 
 /// One name with its holders and its waiters in the order in which they will be served.

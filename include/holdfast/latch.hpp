@@ -29,7 +29,7 @@ class latch_handle;
 /// `reset()` begins a new round, finished or not, so that a name can be used again. A wait is for the round
 /// in which it begins: when that is reset or removed before its end, the wait throws `lost`; when it had come
 /// to its end, the wait succeeds, however late it wakes. A wait that began before there was a latch is for the
-/// first round that it finds.
+/// next round that begins.
 ///
 /// Thread-safety: every member may be called from any thread at once.
 /// Errors: `store_unavailable`, `kind_mismatch`, `limit_mismatch`, `lost`, `closed`. A store that is silent is

@@ -1,6 +1,8 @@
 """The Conan 2 recipe of holdfast, from the tree that it lies in:
 
     conan create packaging/conan --build=missing -o 'holdfast/*:redis=True' -o 'boost/*:header_only=True'
+
+With the libraries of the system instead of Conan's, name them in a profile under [platform_requires].
 """
 
 import os
@@ -28,10 +30,11 @@ class HoldfastConan(ConanFile):
         "postgres": [True, False],  # the store postgres:
         "mysql": [True, False],  # the store mysql:
         "zookeeper": [True, False],  # the store zookeeper:, with the system's libzookeeper_st
+        "quorum": [True, False],  # the stores quorum+redis: and the like; their members' store is an option of its own
         "command": [True, False],  # the holdfast command
     }
     default_options = {"shared": True, "file": True, "redis": False, "etcd": False, "postgres": False,
-                       "mysql": False, "zookeeper": False, "command": False}
+                       "mysql": False, "zookeeper": False, "quorum": False, "command": False}
 
     def set_version(self):
         header = load(self, os.path.join(self.recipe_folder, ROOT, "include", "holdfast", "version.hpp"))
@@ -80,6 +83,7 @@ class HoldfastConan(ConanFile):
             "HOLDFAST_STORE_POSTGRES": bool(self.options.postgres),
             "HOLDFAST_STORE_MYSQL": bool(self.options.mysql),
             "HOLDFAST_STORE_ZOOKEEPER": bool(self.options.zookeeper),
+            "HOLDFAST_STORE_QUORUM": bool(self.options.quorum),
             "HOLDFAST_BUILD_CLI": bool(self.options.command),
             "HOLDFAST_BUILD_TESTS": False,
             "HOLDFAST_BUILD_BENCH": False,

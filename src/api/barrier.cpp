@@ -68,6 +68,12 @@ void barrier::reset() {
         {});
 }
 
+void barrier::remove() {
+    handle_->client->run(
+        [&](core::task_context& on) { return core::delete_barrier(on, handle_->terms); },
+        no_timeout, {});
+}
+
 std::string const& barrier::name() const noexcept { return handle_->terms->name(); }
 
 std::shared_ptr<detail::barrier_handle> const& barrier::shared_handle() const noexcept {

@@ -69,14 +69,18 @@ public:
         [[nodiscard]] core::wait_queue& queue() const noexcept { return *queue_; }
         [[nodiscard]] core::biased_hold::slot const& slot() const noexcept { return *slot_; }
 
-        void enter(seam::actor_id thread, core::wait_queue& queue,
-                   core::biased_hold::slot const& slot) noexcept {
+        /// False while another thread is in it: one that has lost its hold, and has not unlocked it yet.
+        [[nodiscard]] bool enter(seam::actor_id thread, core::wait_queue& queue,
+                                 core::biased_hold::slot const& slot) noexcept {
+            seam::actor_id nobody{};
+            if (!owner_.compare_exchange_strong(nobody, thread, std::memory_order_acquire))
+                return false;
             queue_ = &queue;
             slot_ = &slot;
-            owner_.store(thread, std::memory_order_relaxed);
+            return true;
         }
         /// Before the next thread can enter.
-        void leave() noexcept { owner_.store({}, std::memory_order_relaxed); }
+        void leave() noexcept { owner_.store({}, std::memory_order_release); }
 
     private:
         std::atomic<seam::actor_id> owner_{};

@@ -98,8 +98,20 @@ bool latch::wait_within(std::chrono::nanoseconds timeout, std::stop_token stop) 
 }
 
 void latch::arrive_and_wait(std::uint32_t n) {
-    count_down(n);
-    wait();
+    std::uint32_t left = 0;
+    std::uint64_t round = 0;
+    handle_->client->run(
+        [&](core::task_context& on) {
+            return core::count_down_latch(on, handle_->terms(), n, left, &round);
+        },
+        no_timeout, {});
+    // Another round may have begun meanwhile, which is not the one that it counted in.
+    bool finished = false;
+    handle_->client->run(
+        [&](core::task_context& on) {
+            return core::wait_for_latch(on, handle_->terms(), finished, true, round);
+        },
+        no_timeout, {});
 }
 
 std::string const& latch::name() const noexcept { return handle_->name; }

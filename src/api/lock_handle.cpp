@@ -80,6 +80,10 @@ acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop)
     if (fast_ && !stop.stop_requested() && lock_fast()) return {core::verdict::granted};
     if (recursive_) {
         if (auto grant = enter_again()) return {core::verdict::granted, std::move(grant)};
+    } else if (auto const& entry = holders_->biased;
+               entry.belongs_to(this_thread()) &&
+               entry.slot().held->state(base::boot_clock::now()) == lease_state::lost) {
+        leave_biased();  // what was lost is in nobody's way
     } else if (waits_for_itself()) {
         if (!wait || timeout != no_timeout) return {core::verdict::busy};
         base::raise(errc::would_deadlock, "this thread holds '" + name() + "' already");
@@ -102,8 +106,13 @@ bool lock_handle::lock_fast() {
     auto const visit = queue_->bias->enter(base::boot_clock::now());
     if (visit.how == entry::stuck) client_->loop().release_biased(*queue_, visit.generation);
     if (visit.how != entry::yes) return false;
-    holders_->biased.enter(me, *queue_, *visit.where);
-    return true;
+    if (holders_->biased.enter(me, *queue_, *visit.where)) return true;
+    put_aside(*queue_, visit.generation);
+    return false;
+}
+
+void lock_handle::put_aside(core::wait_queue& through, std::uint64_t generation) {
+    if (!through.bias->leave(generation)) client_->loop().release_biased(through, generation);
 }
 
 // The hold may have been taken up through another mutex object of this name: the table knows.
@@ -113,7 +122,7 @@ bool lock_handle::unlock_fast() {
     auto& through = entry.queue();
     auto const generation = entry.slot().generation;
     entry.leave();
-    if (!through.bias->leave(generation)) client_->loop().release_biased(through, generation);
+    put_aside(through, generation);
     return true;
 }
 

@@ -86,6 +86,7 @@ private:
     [[nodiscard]] bool lock_fast();
     [[nodiscard]] bool unlock_fast();
     void leave_biased();
+    void put_aside(core::wait_queue& through, std::uint64_t generation);
     /// The caller, as the table of holders knows it.
     [[nodiscard]] holder caller() const noexcept { return {this_thread(), owner_, mode()}; }
     [[nodiscard]] claim_mode mode() const noexcept { return queue_->terms->spec->mode; }

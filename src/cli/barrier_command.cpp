@@ -29,12 +29,13 @@ constexpr char const* examples =
     "(0 for the first) and go on, and the barrier is ready for the next. A party that leaves\n"
     "before, because its time is over (75), a signal ended it (128+n) or it died, breaks the\n"
     "barrier: those who wait, and all who arrive later, end with 76 until somebody resets it.\n"
-    "All must give the same number of parties (64).\n"
+    "All must give the same number of parties (64), until somebody deletes it.\n"
     "\n"
     "Examples:\n"
     "  holdfast barrier loaded --parties 3               on three hosts: go on together\n"
     "  holdfast barrier loaded --parties 3 --wait 5m || exit\n"
     "  holdfast barrier loaded --reset                   begin again; whoever waits ends with 76\n"
+    "  holdfast barrier loaded --delete                  forget it, and how many meet\n"
     "  holdfast show loaded                              who has arrived";
 
 constexpr std::uint32_t most = 1U << 20;
@@ -44,6 +45,7 @@ struct barrier_options {
     std::uint32_t parties{0};
     std::optional<std::chrono::milliseconds> wait{};
     bool reset{false};
+    bool remove{false};
     std::string label{};
     bool quiet{false};
     bool json{false};
@@ -66,6 +68,11 @@ int reset(barrier_options const& options, client& client) {
     return exit_status::success;
 }
 
+int remove(barrier_options const& options, client& client) {
+    barrier{client, options.name, 1}.remove();  // whatever its parties
+    return exit_status::success;
+}
+
 // The generation; nothing when the time was over, or a signal came.
 std::optional<std::uint64_t> meet(barrier_options const& options, client& client,
                                   interruption const& signals) try {
@@ -76,11 +83,12 @@ std::optional<std::uint64_t> meet(barrier_options const& options, client& client
 } catch (std::system_error const& error) {
     if (signals.signal() != 0 && error.code() == make_error_code(errc::closed)) return std::nullopt;
     if (error.code() != make_error_code(errc::broken_barrier)) throw;
-    throw failure{exit_status::lost,
-                  fmt::format("{} is broken, since a party left it or reset it; 'holdfast barrier "
-                              "{} --reset' makes it usable again",
-                              harmless(options.name), shell_word(options.name))
-                      .c_str()};
+    throw failure{
+        exit_status::lost,
+        fmt::format("{} is broken, since a party left it, or somebody reset or deleted it; "
+                    "'holdfast barrier {} --reset' makes it usable again",
+                    harmless(options.name), shell_word(options.name))
+            .c_str()};
 }
 
 int arrive(barrier_options const& options, std::string const& store, invocation const& invocation) {
@@ -107,12 +115,15 @@ int arrive(barrier_options const& options, std::string const& store, invocation 
 int perform_barrier(barrier_options const& options, invocation const& invocation) {
     if (options.wait && options.wait->count() == 0)
         throw usage_error{"--wait: nobody can be met within 0s"};
-    if (!options.reset && options.parties == 0)
+    bool const arrives = !options.reset && !options.remove;
+    if (arrives && options.parties == 0)
         throw usage_error{"--parties is missing: how many are to meet"};
     auto const store = choose_store(invocation).url;
-    if (!options.reset) return arrive(options, store, invocation);
+    if (arrives) return arrive(options, store, invocation);
     auto client = open_client(store, invocation);
-    return reset(options, client);
+    return contacted(client, invocation, [&] {
+        return options.reset ? reset(options, client) : remove(options, client);
+    });
 }
 
 }  // namespace
@@ -122,12 +133,16 @@ void define_barrier(CLI::App& parent, invocation& invocation) {
     auto* app = parent.add_subcommand("barrier", "Wait for each other, then go on together");
     app->footer(examples);
     app->add_option("NAME", options->name, "The barrier: any text up to 512 bytes")->required();
-    add_number(*app, "--parties", options->parties, 1U, most, "How many meet");
+    auto* parties = add_number(*app, "--parties", options->parties, 1U, most, "How many meet");
     auto* wait = add_duration(*app, "--wait", options->wait,
                               "Give up after this time (75), which breaks the barrier");
-    app->add_flag("--reset", options->reset,
-                  "Begin again, broken or not; those who wait end with 76")
-        ->excludes(wait);
+    auto* reset = app->add_flag("--reset", options->reset,
+                                "Begin again, broken or not; those who wait end with 76")
+                      ->excludes(wait);
+    auto* remove = app->add_flag("--delete", options->remove,
+                                 "Delete it; there need be none. Those who wait end with 76");
+    for (auto* other : {parties, wait, reset})
+        remove->excludes(other);
     app->add_option("--label", options->label, "Text that 'holdfast list' shows")
         ->type_name("TEXT");
     app->add_flag("--quiet", options->quiet, "Do not say that the others did not come");

@@ -45,8 +45,8 @@ int evict(evict_request const& request, invocation const& invocation) {
     }
     if (count == 0 && find_name(client, request.name, lock_kind::barrier)) {
         complain(
-            fmt::format("{} is a barrier at which nobody waits: 'holdfast barrier {} --reset' "
-                        "begins it again",
+            fmt::format("{0} is a barrier at which nobody waits: 'holdfast barrier {1} --reset' "
+                        "begins it again, 'holdfast barrier {1} --delete' deletes it",
                         harmless(request.name), shell_word(request.name)));
         return exit_status::usage;
     }

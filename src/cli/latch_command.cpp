@@ -106,8 +106,14 @@ void reset(client& client, latch& gate, latch_options const& options) {
     gate.reset(static_cast<std::uint32_t>(found->limit));
 }
 
-int wait_for(latch& gate, std::optional<std::chrono::milliseconds> limit, bool quiet,
-             interruption const& signals) {
+/// The status, and what is to be said about it.
+struct outcome {
+    int status{exit_status::success};
+    std::string text{};
+};
+
+outcome wait_for(latch& gate, std::optional<std::chrono::milliseconds> limit,
+                 interruption const& signals) {
     bool open = false;
     try {
         open = !limit               ? gate.wait(signals.token())
@@ -115,19 +121,17 @@ int wait_for(latch& gate, std::optional<std::chrono::milliseconds> limit, bool q
                                     : left_of(gate) == 0U;
     } catch (std::system_error const& error) {
         if (error.code() != make_error_code(errc::lost)) throw;
-        complain(fmt::format("{} was reset or deleted while it was waited for, before it was open",
-                             harmless(gate.name())));
-        return exit_status::lost;
+        return {exit_status::lost,
+                fmt::format("{} was reset or deleted while it was waited for, before it was open",
+                            harmless(gate.name()))};
     }
-    if (open) return exit_status::success;
-    if (signals.signal() != 0) return exit_status::signalled(signals.signal());
-    if (!quiet) {
-        auto const left = left_of(gate);
-        complain(fmt::format("{} was not open within {}: {}", harmless(gate.name()),
-                             short_duration(*limit),
-                             left ? fmt::format("{} left", *left) : "nobody has declared it"));
-    }
-    return exit_status::not_acquired;
+    if (open) return {};
+    if (signals.signal() != 0) return {exit_status::signalled(signals.signal())};
+    auto const left = left_of(gate);
+    return {
+        exit_status::not_acquired,
+        fmt::format("{} was not open within {}: {}", harmless(gate.name()), short_duration(*limit),
+                    left ? fmt::format("{} left", *left) : "nobody has declared it")};
 }
 
 int print(client& client, latch& gate, latch_options const& options) {
@@ -158,13 +162,15 @@ int perform_latch(latch_options& options, invocation const& invocation) {
     if (options.wait) signals.emplace();
     auto client = open_client(store, invocation);
     auto gate = latch_of(client, options);
-    int const status = contacted(client, invocation, [&] {
+    auto const [status, text] = contacted(client, invocation, [&] {
         if (options.remove) gate.remove();
         if (options.count) declare(gate, options);
         if (options.reset) reset(client, gate, options);
         if (down > 0) gate.count_down(down);
-        return options.wait ? wait_for(gate, limit, options.quiet, *signals) : exit_status::success;
+        return options.wait ? wait_for(gate, limit, *signals) : outcome{};
     });
+    bool const silent = options.quiet && status == exit_status::not_acquired;
+    if (!text.empty() && !silent) complain(text);
     if (options.remove) return status;
     if (!options.json && !options.only_asks()) return status;
     if (status > 128) return status;

@@ -104,11 +104,11 @@ int watch(leader_options const& options, invocation const& invocation) {
     signal_inbox signals;  // before the client, whose threads must not get them
     auto client = open_client(store, invocation);
     election contest{client, options.name};
-    (void)contacted(client, invocation, [&] {
-        return contest.leader();
-    });  // an observer is not told what is wrong with the store
+    outage_line line{client, invocation};
+    (void)contest.leader();  // an observer is not told what is wrong with the store
     output_fault fault;
     auto const subscription = contest.observe([&](std::optional<leader_info> const& leader) {
+        line.clear();  // both may go to the same terminal
         if (!write_text(STDOUT_FILENO, line_of(options, leader))) fault.set(errno);
     });
     int const status = wait_for_end(signals, fault);

@@ -16,7 +16,8 @@ std::uint64_t failed_requests(client const& client) {
 
 }  // namespace
 
-store_silence::store_silence(client client, trouble_log log, std::chrono::milliseconds limit)
+store_silence::store_silence(client client, trouble_log log,
+                             std::optional<std::chrono::milliseconds> limit)
     : client_{std::move(client)},
       log_{std::move(log)},
       limit_{limit},
@@ -37,8 +38,8 @@ std::string store_silence::text() const {
     constexpr std::string_view head = "the server ";  // a line of a terminal has little room
     if (why.starts_with(head)) why.erase(0, head.size());
     if (why.empty()) why = client_.url() + " does not answer";
-    return fmt::format("try {}, {} of {}: {}", tries, short_duration(age()), short_duration(limit_),
-                       why);
+    auto const limit = limit_ ? " of " + short_duration(*limit_) : std::string{};
+    return fmt::format("try {}, {}{}: {}", tries, short_duration(age()), limit, why);
 }
 
 }  // namespace holdfast::cli

@@ -31,7 +31,8 @@ struct barrier_state {
     std::uint32_t parties{0};
     std::uint64_t generation{0};
     bool broken{false};
-    std::uint64_t tripped{0};               ///< how the last 64 generations ended: bit 0 the last
+    std::uint64_t tripped{0};  ///< how the last 64 generations ended: bit 0 the last
+    seam::claim_id life{};     ///< another one after it was deleted, whose generations are others
     std::vector<seam::claim_id> arrived{};  ///< in this generation
     std::vector<seam::claim_id> before{};   ///< who tripped the one before: for lost answers
 
@@ -56,5 +57,8 @@ task arrive_at_barrier(task_context& on, barrier_terms_ptr terms,
 
 /// Ends the present generation, broken or not, for all who wait in it, and begins a new one.
 task reset_barrier(task_context& on, barrier_terms_ptr terms);
+
+/// Deletes the barrier, if there is one, whatever its parties; all who wait at it get `broken_barrier`.
+task delete_barrier(task_context& on, barrier_terms_ptr terms);
 
 }  // namespace holdfast::core

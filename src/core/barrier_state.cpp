@@ -21,6 +21,7 @@ barrier_state barrier_state::parse(std::string_view value, std::string_view name
     out.generation = words.number();
     out.broken = words.number(1) == 1;
     out.tripped = words.number();
+    out.life = words.id();
     auto const arrived = words.number(most_parties);
     for (std::uint64_t i = 0; i < arrived; ++i)
         out.arrived.push_back(words.id());
@@ -35,6 +36,7 @@ std::string barrier_state::text() const {
     add_word(out, std::to_string(generation));
     add_word(out, broken ? "1" : "0");
     add_word(out, std::to_string(tripped));
+    add_word(out, to_string(life));
     add_word(out, std::to_string(arrived.size()));
     for (auto const& id : arrived)
         add_word(out, to_string(id));

@@ -81,10 +81,10 @@ public:
 
     /// What few claims ever have: kept apart, since there may be a hundred thousand of them.
     struct cold_part {
-        base::error error{};            ///< of the last request, until one succeeds
-        std::string gone_hint{};        ///< why the store said that it is gone
-        std::vector<lock_info> seen{};  ///< pages of a look for deadlocks under way
-        bool in_cycle{false};           ///< of waiting owners, as it was last seen
+        base::error error{};                        ///< of the last request, until one succeeds
+        std::string gone_hint{};                    ///< why the store said that it is gone
+        std::vector<lock_info> seen{};              ///< pages of a look for deadlocks under way
+        base::instant in_cycle_since{base::never};  ///< of waiting owners, as it was last seen
     };
     [[nodiscard]] cold_part& cold() {
         if (cold_ == nullptr) cold_ = std::make_unique<cold_part>();

@@ -65,7 +65,7 @@ struct collection {
     }
     void let_go(task_context& on) {
         for (auto& each : got)
-            if (each != nullptr) on.release(std::exchange(each, nullptr));
+            if (each != nullptr) on.give_back(std::exchange(each, nullptr));
     }
 };
 

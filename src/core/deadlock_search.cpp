@@ -11,6 +11,8 @@ namespace holdfast::core {
 
 namespace {
 
+// So long the others of a cycle leave it to the youngest to report it.
+constexpr std::chrono::nanoseconds left_to_youngest = std::chrono::seconds{2};
 constexpr std::chrono::nanoseconds second_look = std::chrono::milliseconds{400};
 
 }  // namespace
@@ -41,11 +43,12 @@ void deadlock_search::on_reply(claim_state& claim, seam::reply const& answer, ba
     auto const names = std::exchange(claim.cold().seen, {});
     auto const id = seam::to_string(claim.subject.id);
     auto const cycle = find_cycle(names, id);
-    bool const again = std::exchange(claim.cold().in_cycle, !cycle.empty());
+    auto& since = claim.cold().in_cycle_since;
+    since = cycle.empty() ? base::never : std::min(since, now);
     if (cycle.empty()) return;
-    // The youngest reports it. Where stores have no time in common, the youngest may have looked before the last one
-    // stood in line: then whoever finds the cycle there for a second time does.
-    if (!is_youngest(cycle, id) && !again) {
+    // The youngest reports it. It may not look for cycles, or have looked before the last one stood in line, where a
+    // place is drawn before others can see who has it: then whoever finds the cycle there for long enough does.
+    if (!is_youngest(cycle, id) && now - since < left_to_youngest) {
         claim.renew_at = std::min(claim.renew_at, now + second_look + shared_.jitter(second_look));
         return parts_.timing.reschedule(claim);
     }

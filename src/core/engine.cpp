@@ -196,6 +196,12 @@ void engine::close(base::instant now) {
     parts_.tasks.close();
 }
 
+void engine::end_releases(base::instant now) {
+    turn const at{*this, now};
+    for (auto* const claim : parts_.claims.all())
+        parts_.settlements.tell_release(*claim, release_outcome::unknown);
+}
+
 void engine::close_claim(claim_state& claim, base::error const& why, base::instant now) {
     if (claim.at() == claim_phase::parked &&
         parts_.parked.unpark(claim) == parked_holds::state::gone)
@@ -206,6 +212,9 @@ void engine::close_claim(claim_state& claim, base::error const& why, base::insta
     }
     if (claim.queue != nullptr) parts_.acquires.end_all(*claim.queue, verdict::failed, why);
     if (claim.hold != nullptr) {
+        auto const least = claim.hold->granted() + claim.terms->min_hold;
+        if (claim.at() == claim_phase::held && now < claim.lost_at() && now < least)
+            claim.keep_until = least;
         (void)parts_.holds.end_hold(claim.hold, why.text);
         claim.hold->held_by = nullptr;
         claim.hold = nullptr;

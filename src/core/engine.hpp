@@ -75,6 +75,8 @@ public:
 
     /// Ends every call and hold with `closed` and begins to settle all claims.
     void close(base::instant now);
+    /// Nobody drives it any more: whoever still waits for a release hears that its outcome is unknown.
+    void end_releases(base::instant now);
 
     // --- what it wants ---
 

@@ -107,6 +107,8 @@ void hold_keeper::confirm(claim_state& claim, seam::grant const& grant, millisec
     }
     // A copy of its submit was carried out after the hold had ended: others may have been between.
     if (grant.number != claim.number) return lose(claim, "it had ended and was granted anew", now);
+    // Whoever has looked at the clock meanwhile was told that it is lost.
+    if (now >= claim.lost_at()) return lose(claim, "its renewal was confirmed too late", now);
     claim.contended = grant.contended;
     claim.lease_given = grant.lease;
     claim.use_clock(by.clock);

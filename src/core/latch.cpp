@@ -14,6 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t recent_kept = 32;
+// Of so many it is remembered whether they came to their end.
+constexpr std::uint64_t rounds_known = 64;
 constexpr std::chrono::seconds slow_poll{5};
 
 seam::swap change(latch_terms const& terms, std::uint64_t version, latch_state const& to,
@@ -47,7 +49,7 @@ latch_state begin_round(latch_terms const& terms, seam::cell const& cell, std::u
     out.declared = count;
     out.left = count;
     ++out.round;
-    if (count == 0) out.opened = out.round;
+    out.ended = (out.ended << 1U) | (count == 0 ? 1U : 0U);
     out.deleted = false;
     return out;
 }
@@ -103,13 +105,39 @@ task change_latch(task_context& on, latch_terms_ptr terms, Next next) {
     }
 }
 
-// Whether a wait that began in round `waited` is over, with the round that it waited for.
-bool opened_before(latch_terms const& terms, latch_state const& found, std::uint64_t waited) {
-    if (found.round == waited && !found.deleted) return false;
-    if (waited <= found.opened) return true;
-    base::raise(errc::lost, "the latch '" + terms.name + "' was " +
-                                (found.deleted ? "deleted" : "reset") + " while it was waited for");
-}
+/// The round that a wait is for: the one that it finds, or the next to begin where it finds none. Rounds that begin and end
+/// between two looks are not overlooked: their numbers tell.
+class waited_round {
+public:
+    explicit waited_round(std::uint64_t number) : number_{number} {}
+
+    /// Whether that round has come to its end and another state has followed, by what the cell says now. Throws `lost` when
+    /// it was reset or deleted before its end.
+    [[nodiscard]] bool is_over(latch_terms const& terms, seam::cell const& cell) {
+        auto const before = std::exchange(version_, cell.version);
+        if (cell.version == 0) {
+            number_ = 1;  // of a new latch; where there was one, nobody knows how it ended
+            return false;
+        }
+        auto const found = latch_state::parse(cell.value, terms.name);
+        if (number_ == 0) {
+            number_ = found.deleted ? found.round + 1 : found.round;
+        } else if (found.round < number_ && cell.version != before) {
+            number_ =
+                1;  // numbers only rise: it was forgotten, and has begun anew since the last look
+        }
+        if (found.round < number_ || (found.round == number_ && !found.deleted)) return false;
+        auto const age = found.round - number_;
+        if (age < rounds_known && (found.ended >> age & 1U) != 0) return true;
+        base::raise(errc::lost, "the latch '" + terms.name + "' was " +
+                                    (found.deleted ? "deleted" : "reset") +
+                                    " while it was waited for");
+    }
+
+private:
+    std::uint64_t number_;      ///< 0 before the first look
+    std::uint64_t version_{0};  ///< of the cell, at the last one
+};
 
 }  // namespace
 
@@ -120,7 +148,7 @@ latch_state latch_state::parse(std::string_view value, std::string_view name) {
     out.left = static_cast<std::uint32_t>(words.number(out.declared));
     out.changes = words.number();
     out.round = words.number();
-    out.opened = words.number(out.round);
+    out.ended = words.number();
     out.deleted = words.number(1) == 1;
     while (!words.at_end() && out.recent.size() < recent_kept)
         out.recent.push_back(words.id());
@@ -133,15 +161,15 @@ std::string latch_state::text() const {
     add_word(out, std::to_string(left));
     add_word(out, std::to_string(changes));
     add_word(out, std::to_string(round));
-    add_word(out, std::to_string(opened));
+    add_word(out, std::to_string(ended));
     add_word(out, deleted ? "1" : "0");
     for (auto const& id : recent)
         add_word(out, to_string(id));
     return out;
 }
 
-task count_down_latch(task_context& on, latch_terms_ptr terms, std::uint32_t n,
-                      std::uint32_t& left) {
+task count_down_latch(task_context& on, latch_terms_ptr terms, std::uint32_t n, std::uint32_t& left,
+                      std::uint64_t* round) {
     auto const operation = on.next_operation();
     auto const key = terms->key();
     auto answer = co_await on.read(key);
@@ -149,9 +177,10 @@ task count_down_latch(task_context& on, latch_terms_ptr terms, std::uint32_t n,
     for (;;) {
         auto next = state_of(*terms, cell);
         left = next.left;
+        if (round != nullptr) *round = next.round;
         if (found_in(*terms, cell) && (n == 0 || next.left == 0)) co_return;
         next.left -= std::min(n, next.left);
-        if (next.left == 0) next.opened = next.round;
+        if (next.left == 0) next.ended |= 1U;
         add_operation(next, operation);
         auto swap = change(*terms, cell.version, next, operation);
         swap.quiet = next.left > 0;  // nobody waits for a count that is not zero
@@ -181,11 +210,12 @@ task delete_latch(task_context& on, latch_terms_ptr terms) {
     });
 }
 
-task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, bool wait) {
+task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, bool wait,
+                    std::uint64_t number) {
     finished = false;
     auto const key = terms->key();
     auto touched = on.now();
-    std::uint64_t round = 0;  // that is waited for; 0 before there is one
+    waited_round round{number};
     bool in_time = true;
     bool answered = false;
     while (in_time) {
@@ -201,18 +231,13 @@ task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, boo
         }
         answered = true;
         auto const cell = cell_in(answer, terms->name);
-        if (cell.version == 0) {
-            round = 0;  // forgotten, and nobody knows how it ended: the wait is for the next one
-        } else if (round != 0) {
-            finished = opened_before(*terms, latch_state::parse(cell.value, terms->name), round);
-            if (finished) co_return;
-        }
+        finished = round.is_over(*terms, cell);
+        if (finished) co_return;
         bool const declared = found_in(*terms, cell).has_value();
         if (declared || terms->count) {
             auto const state = state_of(*terms, cell);
             finished = state.left == 0;
             if (finished) co_return;
-            if (declared) round = state.round;
             // It is declared by the first who needs it, and lives as long as somebody waits.
             if (!declared || on.now() - touched > open_latch_kept / 4) {
                 auto swap = change(*terms, cell.version, state, on.next_operation());
@@ -223,7 +248,6 @@ task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, boo
                     continue;
                 }
                 touched = on.now();
-                round = state.round;
             }
         }
         if (!wait) co_return;

@@ -29,8 +29,9 @@ struct latch_state {
     std::uint32_t left{0};
     std::uint64_t changes{0};  ///< how many operations have changed it
     std::uint64_t round{0};    ///< rises with every reset, from 1 on
-    std::uint64_t opened{0};   ///< the last round in which nothing was left; 0: none
-    bool deleted{false};       ///< kept for a while, for those who wait or look for an answer
+    /// In which rounds nothing was left: bit 0 stands for this one, bit 1 for the one before, and so on.
+    std::uint64_t ended{0};
+    bool deleted{false};  ///< kept for a while, for those who wait or look for an answer
     std::vector<seam::claim_id> recent{};  ///< the last of them: a lost answer is found here
 
     [[nodiscard]] static latch_state parse(std::string_view value, std::string_view name);
@@ -44,9 +45,10 @@ inline constexpr std::chrono::hours open_latch_kept{24 * 7};
 inline constexpr std::chrono::minutes deleted_latch_kept{1};
 
 /// Declares the latch where it is new, and counts down by `n` (0: only looks). `left` is what is
-/// left then. Throws `limit_mismatch` when another count was declared.
-task count_down_latch(task_context& on, latch_terms_ptr terms, std::uint32_t n,
-                      std::uint32_t& left);
+/// left then, and `round`, where given, the round that it was counted in. Throws `limit_mismatch` when another count was
+/// declared.
+task count_down_latch(task_context& on, latch_terms_ptr terms, std::uint32_t n, std::uint32_t& left,
+                      std::uint64_t* round = nullptr);
 
 /// Begins a new round with this count, whatever there was before, and declares the latch where it is new. The
 /// count of the terms does not matter.
@@ -55,11 +57,12 @@ task reset_latch(task_context& on, latch_terms_ptr terms, std::uint32_t count);
 /// Deletes the latch, if there is one.
 task delete_latch(task_context& on, latch_terms_ptr terms);
 
-/// A wait is for the round in which it begins. One whose round was reset or deleted throws `lost`, unless that round
-/// had come to its end before.
+/// A wait is for the round in which it begins, or for that of this number. One whose round was reset or deleted throws
+/// `lost`, unless that round had come to its end before.
 ///
 /// Waits until nothing is left; `finished` says whether it came before the caller's deadline. Without
 /// `wait` it only looks, and a latch that nobody has declared is not finished.
-task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, bool wait = true);
+task wait_for_latch(task_context& on, latch_terms_ptr terms, bool& finished, bool wait = true,
+                    std::uint64_t number = 0);
 
 }  // namespace holdfast::core

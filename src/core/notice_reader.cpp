@@ -51,6 +51,7 @@ void notice_reader::on_granted(claim_state& claim, seam::claim_granted const& to
 }
 
 void notice_reader::on_gone(claim_state& claim, std::string const& why, base::instant now) {
+    if (!take_up(claim, now)) return;
     if (claim.at() != phase::held && claim.at() != phase::waiting) return;
     claim.cold().gone_hint = why;
     if (claim.at() == phase::held && shared_.judge->notice_is_truth())
@@ -60,12 +61,14 @@ void notice_reader::on_gone(claim_state& claim, std::string const& why, base::in
 }
 
 void notice_reader::on_contended(claim_state& claim, base::instant now) {
-    if (claim.at() == phase::parked) {
-        auto const found = parts_.parked.unpark(claim);
-        if (found == parked_holds::state::free) parts_.settlements.settle(claim, now);
-        if (found != parked_holds::state::used) return;
-    }
-    if (claim.at() == phase::held) claim.contended = true;
+    if (take_up(claim, now) && claim.at() == phase::held) claim.contended = true;
+}
+
+bool notice_reader::take_up(claim_state& claim, base::instant now) {
+    if (claim.at() != phase::parked) return true;
+    auto const found = parts_.parked.unpark(claim);
+    if (found == parked_holds::state::free) parts_.settlements.settle(claim, now);
+    return found == parked_holds::state::used;
 }
 
 // A watched name may be free: those who wait for it without the store's line try again. Those in the

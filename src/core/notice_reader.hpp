@@ -28,6 +28,8 @@ private:
     void on_granted(claim_state& claim, seam::claim_granted const& told, base::instant now);
     void on_gone(claim_state& claim, std::string const& why, base::instant now);
     void on_contended(claim_state& claim, base::instant now);
+    /// A hold that was put aside is looked after as one in use, or given back; true while there is something to tell of it.
+    bool take_up(claim_state& claim, base::instant now);
     void on_changed(seam::cell_key const& key, base::instant now);
     void on_session(seam::session_changed const& what, base::instant now);
     [[nodiscard]] std::vector<claim_state*> concerned(seam::session_changed const& what) const;

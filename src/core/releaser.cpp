@@ -20,6 +20,15 @@ constexpr milliseconds longest_barging{1};
 
 void releaser::release(std::shared_ptr<hold_state> const& held, base::instant now,
                        release_call* call) {
+    end(held, now, true, call);
+}
+
+void releaser::give_back(std::shared_ptr<hold_state> const& held, base::instant now) {
+    end(held, now, false, nullptr);
+}
+
+void releaser::end(std::shared_ptr<hold_state> const& held, base::instant now, bool used,
+                   release_call* call) {
     auto const answer = [&](release_outcome outcome) {
         if (!held->outcome) held->outcome = outcome;
         if (call == nullptr) return;
@@ -38,7 +47,7 @@ void releaser::release(std::shared_ptr<hold_state> const& held, base::instant no
     }
     ++shared_.counters.releases;
     auto const min_left = held->granted() + claim->terms->min_hold - now;
-    if (min_left > nanoseconds::zero()) {
+    if (used && min_left > nanoseconds::zero()) {
         claim->keep_until = now + min_left;
     } else if (claim->terms->sharable() && !claim->queue->waiting.empty()) {
         pass_on(*claim, now);

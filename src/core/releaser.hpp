@@ -24,6 +24,8 @@ public:
     /// `call`, when given, is completed with the store's word.
     void release(std::shared_ptr<hold_state> const& held, base::instant now,
                  release_call* call = nullptr);
+    /// The same for what nobody was given: no minimum hold keeps it.
+    void give_back(std::shared_ptr<hold_state> const& held, base::instant now);
     /// The same for a permit that is used up with it.
     void consume(std::shared_ptr<hold_state> const& held, base::instant now);
     /// Gives back what a thread took up in the biased hold and could not put aside again.
@@ -35,6 +37,9 @@ public:
     void offer(claim_state& claim, base::instant now);
 
 private:
+    /// `used`: somebody was given it.
+    void end(std::shared_ptr<hold_state> const& held, base::instant now, bool used,
+             release_call* call);
     void pass_on(claim_state& claim, base::instant now);
 
     engine_parts& parts_;

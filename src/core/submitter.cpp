@@ -211,7 +211,8 @@ void submitter::plan_wait(claim_state& claim, milliseconds blocked_for, base::in
 void submitter::on_refused(claim_state& claim, seam::refused const& no, base::instant now) {
     claim.asking = false;
     switch (no.why) {
-    case seam::refusal::busy: break;
+    case seam::refusal::busy:
+    case seam::refusal::outvoted: break;
     case seam::refusal::kind_mismatch:
         return parts_.acquires.fail_queue(claim, {errc::kind_mismatch, no.text}, now);
     case seam::refusal::limit_mismatch:

@@ -155,7 +155,7 @@ std::vector<std::unique_ptr<acquire_call>> task_context::acquiring::await_resume
     if (call_.stopping) {
         for (auto const& call : calls_) {
             parts_.acquires.withdraw(*call, parts_.shared.now);
-            if (call->held != nullptr) parts_.releases.release(call->held, parts_.shared.now);
+            if (call->held != nullptr) parts_.releases.give_back(call->held, parts_.shared.now);
         }
         check_stop();
     }
@@ -176,7 +176,7 @@ bool task_context::queueing::over(base::instant) const {
 void task_context::queueing::await_resume() {
     if (call_.stopping) {
         parts_.acquires.withdraw(inner_, parts_.shared.now);
-        if (inner_.held != nullptr) parts_.releases.release(inner_.held, parts_.shared.now);
+        if (inner_.held != nullptr) parts_.releases.give_back(inner_.held, parts_.shared.now);
         check_stop();
     }
     if (inner_.outcome == verdict::failed) inner_.error.raise();

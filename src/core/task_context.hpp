@@ -63,6 +63,10 @@ public:
         return {std::move(where), call_};
     }
     void release(std::shared_ptr<hold_state> const& held) { parts_.releases.release(held, now()); }
+    /// What the caller was never given: a minimum hold does not count.
+    void give_back(std::shared_ptr<hold_state> const& held) {
+        parts_.releases.give_back(held, now());
+    }
     void consume(std::shared_ptr<hold_state> const& held) { parts_.releases.consume(held, now()); }
 
     /// Has `what` run on the notifier thread, when the event is over.

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace holdfast {
 inline namespace v1 {
 
@@ -19,7 +21,13 @@ struct edge {
 
 using graph = std::multimap<std::string_view, edge>;
 
-bool has_owner(claim_info const& claim) { return !claim.owner.ends_with("/0"); }
+// What no thread and nobody by name has is listed as the client's, with a zero in the place of the thread. Owners by name
+// may end so, too.
+bool has_owner(claim_info const& claim) {
+    auto const& owner = claim.owner;
+    return !owner.ends_with("/0") || owner.size() != base::hex_digits + 2 ||
+           !base::parse_hex(std::string_view{owner}.substr(0, base::hex_digits));
+}
 
 // The text that edges point to belongs to `names`.
 graph make_graph(std::vector<lock_info> const& names) {

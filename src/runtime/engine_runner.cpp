@@ -163,6 +163,8 @@ void engine_runner::close(nanoseconds patience) noexcept {
         closer_ = &self;
         wait_until_done(self, end, [](core::engine const& engine) { return !engine.idle(); });
         closer_ = nullptr;
+        engine()->end_releases(boot_clock::now());
+        after_event();
         sender_.stop();
         threads_.stop();
         driver_.dismiss();

@@ -71,10 +71,6 @@ seam::store_module const& load(std::string_view name) {
     return *function();
 }
 
-// What a URL may name in other versions, so that it is told from a slip of the pen.
-constexpr std::string_view stores_elsewhere =
-    "etcd etcds zookeeper postgres mysql quorum+redis quorum+rediss quorum+mysql quorum+postgres";
-
 // What other programs call the same, or the same thing.
 struct other_scheme {
     std::string_view theirs;
@@ -85,6 +81,8 @@ constexpr std::array other_schemes{
     other_scheme{"mariadb", "mysql"},
     other_scheme{"pg", "postgres"},
     other_scheme{"postgresql", "postgres"},
+    other_scheme{"quorum+mariadb", "quorum+mysql"},
+    other_scheme{"quorum+postgresql", "quorum+postgres"},
     other_scheme{"redis+ssl", "rediss"},
     other_scheme{"redis+tls", "rediss"},
     other_scheme{"redis-cluster", "redis+cluster"},
@@ -119,20 +117,10 @@ std::vector<std::string_view> known_schemes() {
 std::string_view likely_scheme(std::string_view scheme) {
     for (auto const& each : other_schemes)
         if (each.theirs == scheme) return each.ours;
-    auto known = known_schemes();
-    add_words(known, stores_elsewhere);
-    return base::nearest(scheme, known);
+    return base::nearest(scheme, known_schemes());
 }
 
 [[noreturn]] void refuse(std::string_view scheme) {
-    if (serves(stores_elsewhere, scheme)) {
-        std::string words =
-            "this version of holdfast does not have the store '" + std::string{scheme} + ":', only";
-        auto const known = known_schemes();
-        for (auto const each : known)
-            words += (each == known.front() ? " " : ", ") + std::string{each} + ":";
-        base::raise(errc::unsupported, std::move(words));
-    }
     auto words = "no store has the scheme '" + std::string{scheme} + ":'";
     if (auto const near = likely_scheme(scheme); !near.empty())
         words += "; did you mean '" + std::string{near} + ":'?";

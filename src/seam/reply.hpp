@@ -44,12 +44,14 @@ enum class refusal {
     limit_mismatch,  ///< another limit was declared
     gone,            ///< the claim to convert is not held
     would_deadlock,  ///< the conversion could never succeed
+    outvoted,        ///< the name is free, and its ballot is not above `refused::ballot`
 };
 
 struct refused {
     refusal why{refusal::busy};
     std::string text{};
     std::chrono::milliseconds blocked_for{0};  ///< as in `queued`, when known
+    sequence ballot{};                         ///< of `outvoted`: what the next one has to exceed
 };
 
 /// How a claim ended. `gone`: the store did not know it, or its lease was over.

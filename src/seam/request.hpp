@@ -53,6 +53,13 @@ struct submit {
     std::shared_ptr<revocation_word>
         revocation{};             ///< for a store that `parks`; the others do not look at it
     std::uint64_t generation{0};  ///< of the revocation word
+    /// The sequence that the claim shall have, where one store of several that vote is asked: it holds only with
+    /// this one, and only when that is above what the store has seen for the name; else it is `outvoted`. Such a
+    /// claim never joins the line. Zero: the store draws one.
+    sequence ballot{};
+    /// With a ballot: a majority of the others holds the claim already with this very ballot, so that it is not
+    /// compared. The store only must be free.
+    bool repairs{false};
 };
 
 /// Ends a claim, held or waiting, whoever was first. -> settled

@@ -140,6 +140,8 @@ view document_server::look(name_query const& what, time now) {
         if (has_clock() || what.bodies)
             asked.insert(one.head.sessions.begin(), one.head.sessions.end());
     }
+    if (auto const last = ballots_.find(what.key); what.ballot && last != ballots_.end())
+        out.ballot = last->second;
     for (session_id const id : asked)
         out.sessions.push_back(state_of(id, what.bodies));
     return out;
@@ -211,7 +213,10 @@ bool document_server::conditions_hold(step const& what, bool anybody_behind) con
         !what.head && what.leave.empty() && what.append.empty() && what.append_otherwise.empty();
     bool const same =
         one.written == what.expected || flaws_.forgets_stamps || (flaws_.looks_first && only_tells);
-    return same && !(what.nobody_behind && anybody_behind) &&
+    auto const last = ballots_.find(what.key);
+    bool const outvoted = what.ballot && what.ballot->compared && last != ballots_.end() &&
+                          what.ballot->number <= last->second && !flaws_.forgets_ballots;
+    return same && !outvoted && !(what.nobody_behind && anybody_behind) &&
            std::ranges::all_of(what.present,
                                [&](line_item const& item) { return stands(one, item); });
 }
@@ -256,6 +261,10 @@ outcome document_server::carry_out(step const& what) {
         if (!has_clock() && one.head.bound && !alive(*one.head.bound)) one.written = {};
         if (one.written == stamp{}) one.head = {};
         if (what.head->announced) tell_watchers(what.key);
+    }
+    if (what.ballot) {
+        auto& last = ballots_[what.key];
+        last = std::max(last, what.ballot->number);
     }
     for (letter const& note : what.letters)
         deliver(note, out.written);

@@ -33,6 +33,7 @@ struct server_flaws {
     bool looks_first{false};
     bool forgets_leavers{false};    ///< who leaves the line without having been let in stays there
     bool buries_the_living{false};  ///< some signs of life are answered as if the session were dead
+    bool forgets_ballots{false};    ///< a step is carried out whatever its ballot is
     bool takes_life_back{false};    ///< a sign of life that was late on its way sets the end back
 };
 
@@ -129,6 +130,7 @@ private:
     std::uint64_t signs_of_life_{0};
     std::map<compare::session_id, session> sessions_;
     std::map<compare::name_key, document> documents_;
+    std::map<compare::name_key, seam::sequence> ballots_;  ///< the last one of each name
     // Whoever asked first is told first: an order by address would differ from run to run.
     std::vector<std::pair<compare::name_key, server_listener*>> watches_;
     std::vector<std::pair<compare::session_id, server_listener*>> session_watches_;

@@ -43,6 +43,7 @@ memory_driver::~memory_driver() { shut(); }
 driver_traits memory_driver::traits() const {
     lock_guard const lock{server_.mutex_};
     driver_traits out;
+    out.ballots = server_.documents_.has_clock();
     out.clock = server_.documents_.has_clock();
     return out;
 }

@@ -153,6 +153,38 @@ TEST_P(mutex_test, unlock_after_loss_is_quiet) {
     EXPECT_TRUE(empties(theirs));
 }
 
+// Also where one that is alone takes up again what it has put aside.
+TEST_P(mutex_test, a_lost_hold_is_unlocked_quietly_after_others_have_held) {
+    if (!can({ability::line})) return;  // a quorum may repair what is being evicted
+    auto ours = connect();
+    auto theirs = connect();
+    mutex mine{ours, "q"};
+    mine.lock();
+    mine.unlock();
+    mine.lock();
+    EXPECT_EQ(theirs.evict("q"), 1U);
+    EXPECT_TRUE(eventually([&] { return !mine.owns(); }));
+    elsewhere([&] {
+        mutex same{ours, "q"};
+        for (int i = 0; i < 3; ++i) {
+            same.lock();
+            EXPECT_TRUE(same.owns());
+            same.unlock();
+        }
+    }).get();
+    EXPECT_NO_THROW(mine.unlock());
+    mine.lock();
+    mine.unlock();
+    mine.lock();
+    EXPECT_EQ(theirs.evict("q"), 1U);
+    EXPECT_TRUE(eventually([&] { return !mine.owns(); }));
+    EXPECT_NO_THROW(mine.lock());  // what was lost does not stand in the way
+    EXPECT_TRUE(mine.owns());
+    EXPECT_NO_THROW(mine.unlock());
+    EXPECT_NO_THROW(mine.unlock());
+    EXPECT_TRUE(empties(theirs));
+}
+
 TEST_P(mutex_test, token_and_loss_belong_to_the_holding_thread) {
     auto const client = connect();
     mutex shared{client, "q"};

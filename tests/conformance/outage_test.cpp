@@ -209,7 +209,7 @@ TEST_P(outage_test, everything_may_be_destroyed_while_the_store_is_gone) {
     if (!can({ability::silence})) return;
     stopwatch since;
     {
-        auto const client = connect({.patience = 500ms});
+        auto const client = connect({.patience = 3s});
         mutex shared{client, "q"};
         auto const held = shared.acquire();
         mutex locked{client, "r"};

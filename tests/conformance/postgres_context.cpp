@@ -31,15 +31,7 @@ public:
 
     void silence() override { server_.stop(); }
     void restore() override { server_.resume(); }
-    void begin_anew() override {
-        server_.ask(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = "
-            "'holdfast'");
-        server_.ask(
-            "SET client_min_messages = error; DROP TABLE IF EXISTS holdfast_meta, "
-            "holdfast_session, holdfast_head, holdfast_line; DROP SEQUENCE IF EXISTS "
-            "holdfast_stamp");
-    }
+    void begin_anew() override { server_.clear(); }
 
 protected:
     support::postgres_server& server_;

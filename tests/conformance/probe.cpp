@@ -220,6 +220,7 @@ void try_barriers(attempts& out, context& store) {
     out.add("arrive_and_wait", [&] { return meeting.arrive_and_wait(); });
     out.add("arrive_and_wait_for", [&] { return meeting.arrive_and_wait_for(patience); });
     out.add("reset", [&] { meeting.reset(); });
+    out.add("remove", [&] { meeting.remove(); });
 }
 
 void try_conditions(attempts& out, context& store) {

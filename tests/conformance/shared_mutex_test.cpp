@@ -51,6 +51,7 @@ TEST_P(shared_mutex_test, a_writer_has_a_higher_token_than_the_readers_before_it
 }
 
 TEST_P(shared_mutex_test, a_waiting_writer_stops_new_readers) {
+    if (!can({ability::line})) return;
     auto client = connect();
     auto const other = connect();
     shared_mutex shared{client, "q"};
@@ -80,7 +81,7 @@ TEST_P(shared_mutex_test, readers_that_waited_behind_a_writer_go_in_together) {
             return mine.held();
         }));
     }
-    ASSERT_TRUE(waits(client, "q", readers));
+    ASSERT_TRUE(!GetParam().can(ability::line) || waits(client, "q", readers));
     EXPECT_EQ(writer.release(), release_outcome::released);
     for (auto& it : waiting) {
         ASSERT_TRUE(ready(it));
@@ -96,7 +97,8 @@ TEST_P(shared_mutex_test, downgrade_leaves_no_gap_and_lets_readers_in) {
     auto held = ours.acquire();
     auto const token = held.token();
     auto reading = elsewhere([&] { return theirs.acquire_shared(); });
-    ASSERT_TRUE(waits(client, "q", 1));
+    // Readers have no line of their own at a client: where the store has none, nobody can be seen to wait.
+    ASSERT_TRUE(!GetParam().can(ability::line) || waits(client, "q", 1));
     ours.downgrade(held);
     ASSERT_TRUE(ready(reading));
     EXPECT_TRUE(held.held());
@@ -156,7 +158,7 @@ TEST_P(shared_mutex_test, a_stop_ends_the_wait_of_a_reader) {
     std::stop_source stop;
     auto waiting =
         elsewhere([&] { return shared_mutex(other, "q").acquire_shared(stop.get_token()); });
-    ASSERT_TRUE(waits(client, "q", 1));
+    ASSERT_TRUE(!GetParam().can(ability::line) || waits(client, "q", 1));
     stop.request_stop();
     ASSERT_TRUE(ready(waiting));
     EXPECT_FALSE(waiting.get());
@@ -177,11 +179,12 @@ TEST_P(shared_mutex_test, readers_and_writers_in_a_crowd) {
     std::atomic<int> readers{0};
     std::atomic<int> writers{0};
     std::atomic<int> conflicts{0};
+    bool const some_fair = GetParam().can(ability::fair_order);
     {
         std::vector<std::jthread> crowd;
         for (int i = 0; i < 12; ++i) {
             crowd.emplace_back([&, i] {
-                auto const order = i % 3 == 0 ? ordering::fair : ordering::barging;
+                auto const order = some_fair && i % 3 == 0 ? ordering::fair : ordering::barging;
                 shared_mutex shared{
                     clients[static_cast<std::size_t>(i) % 4], "q", {.order = order}};
                 for (int k = 0; k < 40; ++k) {

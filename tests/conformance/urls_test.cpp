@@ -55,11 +55,6 @@ TEST_F(url_text_test, nonsense_is_refused) {
         EXPECT_EQ(failure_of([&] { return client{url}; }), errc::bad_url) << url;
 }
 
-TEST_F(url_text_test, a_store_of_another_version_is_unsupported) {
-    for (auto const* const url : {"quorum+mysql://a,b,c", "quorum+redis://a,b,c"})
-        EXPECT_EQ(failure_of([&] { return client{url}; }), errc::unsupported) << url;
-}
-
 TEST_F(url_text_test, passwords_are_never_repeated) {
     expect_bad("memory://user:s3cret@host/x", "memory:");
     expect_bad("rediss+nothing://user:s3cret@host:70000", "");

@@ -3,6 +3,7 @@
 
 #include "stores/etcd/fault.hpp"
 #include "stores/etcd/keys.hpp"
+#include "stores/etcd/lease_times.hpp"
 #include "stores/etcd/transaction.hpp"
 #include "stores/etcd/versions.hpp"
 
@@ -14,6 +15,15 @@ settings const somewhere = settings::parse(base::url::parse("etcd://anna:s3cret@
 
 fault judged(grpc::StatusCode code, std::string const& words) {
     return judge({code, words}, "a:2379", somewhere);
+}
+
+TEST(etcd_lease_times, a_lease_never_begins_in_the_future) {
+    using std::chrono::seconds;
+    EXPECT_EQ(passed_of_lease(10, 7), seconds{3});
+    EXPECT_EQ(passed_of_lease(10, 10), seconds{0});
+    EXPECT_EQ(passed_of_lease(10, 14), seconds{0}) << "a new leader has added some";
+    EXPECT_EQ(passed_of_lease(10, 9'223'372'036), std::nullopt) << "a leader that is none any more";
+    EXPECT_EQ(passed_of_lease(10, 0), std::nullopt);
 }
 
 TEST(etcd_faults, only_what_etcd_refused_is_certain) {

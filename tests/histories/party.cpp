@@ -64,7 +64,8 @@ lock_options party::random_options() {
     lock_options out;
     out.lease = random_.one_of(leases);
     out.renew = !random_.once_in(8);
-    out.order = random_.once_in(3) ? ordering::fair : ordering::barging;
+    out.order =
+        random_.once_in(3) && around_.plan.crew != crew::locks ? ordering::fair : ordering::barging;
     if (random_.once_in(4)) out.local_passes = static_cast<int>(random_.below(4));
     return out;
 }

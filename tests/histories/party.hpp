@@ -77,6 +77,10 @@ private:
     std::jthread thread_;
 };
 
+/// `lock_all` waits while it holds nothing, so it has no turn: where two lines never empty at the same moment it may wait
+/// for ever. Whoever wants several gives up after this, well before a party that does not get on is a finding.
+inline constexpr std::chrono::seconds longest_collecting{15};
+
 // The parties, each in its file.
 [[nodiscard]] std::unique_ptr<party> make_locker(surroundings const& around, identity who);
 [[nodiscard]] std::unique_ptr<party> make_candidate(surroundings const& around, identity who);

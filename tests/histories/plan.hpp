@@ -10,9 +10,15 @@
 
 namespace holdfast::histories {
 
+/// Who takes part.
+enum class crew {
+    everybody,
+    locks,     ///< who needs nothing but locks without a fair order
+    careless,  ///< lockers that do not look whether they still hold, and a register that nobody fences
+};
+
 struct plan {
-    /// A register that nobody fences, and workers that do not look whether they still hold.
-    bool careless{false};
+    histories::crew crew{};
     std::uint32_t limit{3};        ///< of the semaphore
     std::uint32_t latch_count{5};  ///< of each latch
     std::uint32_t barrier_parties{3};

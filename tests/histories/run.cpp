@@ -27,7 +27,7 @@ public:
           random_{settings.seed, 0},
           store_{store_row::make(settings.store, settings.seed)},
           workers_{settings, *store_, files_, log_} {
-        plan_.careless = settings.careless;
+        plan_.crew = workers_.who();
     }
 
     run_result perform() {

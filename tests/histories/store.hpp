@@ -41,6 +41,9 @@ public:
     [[nodiscard]] virtual int workers() const { return 3; }
     [[nodiscard]] virtual int clients() const { return 1; }
 
+    /// Whether there is nothing but locks, and no fair order.
+    [[nodiscard]] virtual bool has_only_locks() const { return false; }
+
     /// What is left of the workers although all have gone, in words; empty when nothing is.
     [[nodiscard]] virtual std::vector<std::string> leftovers() { return {}; }
 };

@@ -91,7 +91,7 @@ register_user visit::user(std::size_t name) const {
 }
 
 fenced_register visit::register_of(std::size_t name) const {
-    return fenced_register{files_.register_of(names_[name]), !plan_.careless};
+    return fenced_register{files_.register_of(names_[name]), plan_.crew != crew::careless};
 }
 
 bool visit::enter(hold_view const& held) {
@@ -105,7 +105,7 @@ bool visit::enter(hold_view const& held) {
 }
 
 bool visit::look(hold_view const& held) {
-    if (plan_.careless) return true;
+    if (plan_.crew == crew::careless) return true;
     auto const told = held.told();
     auto const before = boot_time();
     auto const left = held.remaining();
@@ -150,7 +150,8 @@ void visit::weakened() { append_all(kind::weakened, boot_time(), boot_time(), 0)
 
 void visit::releasing(hold_view const& held) {
     release_began_ = boot_time();
-    append_all(kind::releasing, release_began_, 0, plan_.careless ? 0 : held.remaining());
+    append_all(kind::releasing, release_began_, 0,
+               plan_.crew == crew::careless ? 0 : held.remaining());
 }
 
 void visit::released(outcome said) {

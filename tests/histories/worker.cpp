@@ -1,6 +1,7 @@
 #include "histories/worker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <deque>
 #include <iostream>
@@ -21,19 +22,33 @@ struct role {
     std::unique_ptr<party> (*make)(surroundings const&, identity);
 };
 
-constexpr std::array<role, 9> careful{{{"locker", make_locker},
-                                       {"locker", make_locker},
-                                       {"coroutine", make_coroutine},
-                                       {"candidate", make_candidate},
-                                       {"consumer", make_consumer},
-                                       {"producer", make_producer},
-                                       {"barrier party", make_barrier_party},
-                                       {"latch party", make_latch_party},
-                                       {"evictor", make_evictor}}};
+constexpr std::array<role, 9> everybody{{{"locker", make_locker},
+                                         {"locker", make_locker},
+                                         {"coroutine", make_coroutine},
+                                         {"evictor", make_evictor},
+                                         {"candidate", make_candidate},
+                                         {"consumer", make_consumer},
+                                         {"producer", make_producer},
+                                         {"barrier party", make_barrier_party},
+                                         {"latch party", make_latch_party}}};
 
 /// Those of one client.
-std::span<role const> roles(bool careless) {
-    return std::span{careful}.first(careless ? 2 : careful.size());
+std::span<role const> roles(crew who) {
+    constexpr std::span<role const> all{everybody};
+    switch (who) {
+    case crew::careless: return all.first(2);
+    case crew::locks: return all.first(4);
+    case crew::everybody: break;
+    }
+    return all;
+}
+
+/// A crew as an argument of the program.
+constexpr std::array<char const*, 3> crew_words{"everybody", "locks", "careless"};
+
+crew crew_of(std::string const& word) {
+    auto const found = std::ranges::find(crew_words, word);
+    return static_cast<crew>(found - crew_words.begin());
 }
 
 /// The parties of one client.
@@ -43,7 +58,7 @@ public:
           int number)
         : client_{settings.url, {.patience = 3s}},
           around_{client_, files, plan, to, settings.seed, (settings.number + number) % 2 == 1} {
-        auto const all = roles(settings.careless);
+        auto const all = roles(settings.crew);
         auto next = static_cast<std::size_t>(number) * all.size();
         for (auto const& one : all)
             parties_.push_back(one.make(around_, {static_cast<std::int16_t>(settings.number),
@@ -95,7 +110,7 @@ std::vector<std::string> worker_settings::words() const {
             std::to_string(incarnation),
             std::to_string(clients),
             std::to_string(seed),
-            careless ? "careless" : "careful"};
+            crew_words[static_cast<std::size_t>(crew)]};
 }
 
 worker_settings worker_settings::from(std::vector<std::string> const& words) {
@@ -105,15 +120,15 @@ worker_settings worker_settings::from(std::vector<std::string> const& words) {
             std::stoi(words.at(4)),
             std::stoi(words.at(5)),
             std::stoull(words.at(6)),
-            words.at(7) == "careless"};
+            crew_of(words.at(7))};
 }
 
-std::size_t parties_of(int clients, bool careless) {
-    return static_cast<std::size_t>(clients) * roles(careless).size();
+std::size_t parties_of(int clients, crew who) {
+    return static_cast<std::size_t>(clients) * roles(who).size();
 }
 
-char const* role_of(std::size_t party, bool careless) {
-    auto const all = roles(careless);
+char const* role_of(std::size_t party, crew who) {
+    auto const all = roles(who);
     return all[party % all.size()].name;
 }
 
@@ -122,7 +137,7 @@ int run_worker(worker_settings const& settings) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     archive const files{settings.directory};
     plan run;
-    run.careless = settings.careless;
+    run.crew = settings.crew;
     journal to{files.journal_of(settings.number, settings.incarnation)};
     std::deque<group> groups;
     for (int i = 0; i < settings.clients; ++i)

@@ -17,7 +17,7 @@ struct worker_settings {
     int incarnation{0};
     int clients{1};
     std::uint64_t seed{0};
-    bool careless{false};
+    histories::crew crew{};
 
     /// As arguments of the program, and back.
     [[nodiscard]] std::vector<std::string> words() const;
@@ -25,10 +25,10 @@ struct worker_settings {
 };
 
 /// How many parties a worker with so many clients has.
-[[nodiscard]] std::size_t parties_of(int clients, bool careless);
+[[nodiscard]] std::size_t parties_of(int clients, crew who);
 
 /// What a party does.
-[[nodiscard]] char const* role_of(std::size_t party, bool careless);
+[[nodiscard]] char const* role_of(std::size_t party, crew who);
 
 /// Runs until standard input says "finish"; ends at once when it ends. Returns the exit status.
 int run_worker(worker_settings const& settings);

@@ -17,6 +17,9 @@ workers::workers(run_settings const& settings, store const& with, archive const&
       store_{with},
       files_{files},
       log_{log},
+      crew_{settings.careless       ? crew::careless
+            : with.has_only_locks() ? crew::locks
+                                    : crew::everybody},
       all_(static_cast<std::size_t>(with.workers())) {
     for (int i = 0; i < count(); ++i)
         start(i);
@@ -24,9 +27,9 @@ workers::workers(run_settings const& settings, store const& with, archive const&
 
 void workers::start(int worker) {
     auto& target = all_[static_cast<std::size_t>(worker)];
-    worker_settings const settings{store_.url(worker),   files_.directory(), worker,
-                                   ++target.incarnation, store_.clients(),   settings_.seed,
-                                   settings_.careless};
+    worker_settings const settings{
+        store_.url(worker), files_.directory(), worker, ++target.incarnation,
+        store_.clients(),   settings_.seed,     crew_};
     target.record = std::make_unique<journal>(files_.journal_of(worker, target.incarnation));
     auto words = settings.words();
     words.insert(words.begin(), settings_.program);
@@ -52,7 +55,7 @@ workers::census workers::progress() const {
     census out;
     for (auto const& worker : all_) {
         auto& counts = out.emplace_back();
-        for (std::size_t i = 0; i < parties_of(store_.clients(), settings_.careless); ++i)
+        for (std::size_t i = 0; i < parties_of(store_.clients(), crew_); ++i)
             counts.push_back(worker.record->progress(i));
     }
     return out;
@@ -63,9 +66,9 @@ std::optional<workers::straggler> workers::behind(census const& then) const {
     for (std::size_t worker = 0; worker < current.size(); ++worker)
         for (std::size_t i = 0; i < current[worker].size(); ++i)
             if (current[worker][i] == then[worker][i])
-                return straggler{std::string{role_of(i, settings_.careless)} + " of worker " +
-                                     std::to_string(worker),
-                                 static_cast<int>(worker), static_cast<int>(i)};
+                return straggler{
+                    std::string{role_of(i, crew_)} + " of worker " + std::to_string(worker),
+                    static_cast<int>(worker), static_cast<int>(i)};
     return std::nullopt;
 }
 

@@ -21,6 +21,7 @@ class workers {
 public:
     workers(run_settings const& settings, store const& with, archive const& files, journal& log);
 
+    [[nodiscard]] crew who() const noexcept { return crew_; }
     [[nodiscard]] int count() const { return static_cast<int>(all_.size()); }
 
     void stop(int worker);
@@ -54,6 +55,7 @@ private:
     store const& store_;
     archive const& files_;
     journal& log_;
+    crew crew_;
     std::vector<one> all_;
 };
 

@@ -61,7 +61,8 @@ struct in_replies {
     }
     std::string operator()(seam::refused const& what) const {
         return "refused " + std::to_string(static_cast<int>(what.why)) + " " + what.text + " " +
-               when(what.blocked_for);
+               when(what.blocked_for) +
+               (timed ? " above " + names.of(static_cast<std::uint64_t>(what.ballot)) : "");
     }
     std::string operator()(seam::settled const& what) const {
         return what.how == seam::ending::released ? "released" : "gone";
@@ -107,7 +108,12 @@ struct in_replies {
 struct in_requests {
     std::string operator()(seam::hello const&) const { return "hello"; }
     std::string operator()(seam::submit const& what) const {
-        return "submit " + text(what.subject) + (what.queue ? " queue" : "");
+        return "submit " + text(what.subject) + (what.queue ? " queue" : "") +
+               (what.ballot == seam::sequence{}
+                    ? ""
+                    : " ballot " +
+                          std::to_string(static_cast<std::uint64_t>(what.ballot) - ballots_from)) +
+               (what.repairs ? " repairs" : "");
     }
     std::string operator()(seam::settle const& what) const {
         return "settle " + text(what.subject) + " keep " + text(what.keep_for) +

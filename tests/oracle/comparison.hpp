@@ -10,11 +10,15 @@
 
 namespace holdfast::oracle {
 
+/// Ballots are not drawn by the store, and are the same everywhere: above all that any store draws.
+inline constexpr std::uint64_t ballots_from = 1ULL << 51;
+
 /// A store draws sequences of its own: each that is seen for the first time gets the next name.
 class sequence_names {
 public:
     [[nodiscard]] std::string of(std::uint64_t number) {
         if (number == 0) return "none";
+        if (number >= ballots_from) return "ballot " + std::to_string(number - ballots_from);
         auto const [found, fresh] = names_.try_emplace(number, names_.size() + 1);
         if (fresh && number < highest_) return "one that does not rise";
         if (fresh) highest_ = number;

@@ -17,6 +17,7 @@ running_store run_mysql() {
                                     .make = make_by<&holdfast_store_mysql_v1>,
                                     .run = run_mysql,
                                     .sessions = true,
+                                    .ballots = true,
                                     .requests = 100'000});
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,6 +51,26 @@ public:
         return out;
     }
 
+    /// All of them at once, from inside a reply: what the store writes when it is driven on may go together.
+    std::vector<seam::reply> send_together(std::vector<seam::request> const& all) {
+        auto const first = last_ + 2;
+        when_told_ = [&] {
+            for (auto const& each : all)
+                if (auto answer = store_->send(seam::request_id{++last_}, each))
+                    on_reply(seam::request_id{last_}, *std::move(answer));
+        };
+        (void)send(seam::hello{});
+        auto const end = base::boot_clock::now() + std::chrono::seconds{20};
+        while (replies_.size() < all.size() && base::boot_clock::now() < end)
+            store_->drive(end);
+        std::vector<seam::reply> out;
+        for (auto id = first; id <= last_; ++id) {
+            auto const found = replies_.extract(seam::request_id{id});
+            out.push_back(found ? found.mapped() : seam::reply{{}, seam::failure{}});
+        }
+        return out;
+    }
+
     /// What was told since the last time.
     std::vector<seam::notice> take_notices() {
         store_->drive(base::boot_clock::now());
@@ -59,6 +80,7 @@ public:
 private:
     void on_reply(seam::request_id id, seam::reply answer) override {
         EXPECT_TRUE(replies_.emplace(id, std::move(answer)).second) << "answered twice";
+        if (auto const then = std::exchange(when_told_, nullptr)) then();
     }
     void on_notice(seam::notice what) override {
         if (!std::holds_alternative<seam::session_changed>(what))
@@ -68,6 +90,7 @@ private:
     std::shared_ptr<seam::identity const> self_;
     std::unique_ptr<seam::store> store_;
     std::uint64_t last_{0};
+    std::function<void()> when_told_;  ///< by the next reply
     std::map<seam::request_id, seam::reply> replies_;
     std::vector<seam::notice> notices_;
 };

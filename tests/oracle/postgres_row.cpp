@@ -19,6 +19,7 @@ running_store run_postgres() {
                                     .make = make_by<&holdfast_store_postgres_v1>,
                                     .run = run_postgres,
                                     .sessions = true,
+                                    .ballots = true,
                                     .requests = 100'000});
 
 }  // namespace

@@ -26,6 +26,9 @@ struct row {
     /// Claims live with a session, not with leases of their own; and a request is judged at some moment
     /// before its reply. Nothing ends by time in such a run, and times are not compared.
     bool sessions{false};
+    /// Requests that are sent at once may be carried out together.
+    bool gathers{false};
+    bool ballots{false};    ///< it can be a member of a quorum
     int requests{400'000};  ///< in a run with full counts
 };
 

@@ -12,7 +12,7 @@ make -C "$SOURCE" --no-print-directory install BUILD="$BUILD" PREFIX="$PREFIX" >
 
 for file in bin/holdfast lib/libholdfast.so "lib/libholdfast.so.$ABI" lib/holdfast/stores/holdfast_store_file.so \
     lib/cmake/holdfast/holdfastConfig.cmake lib/pkgconfig/holdfast.pc include/holdfast/holdfast.hpp \
-    lib/holdfast/stores/holdfast_store_redis.so lib/holdfast/stores/holdfast_store_postgres.so lib/holdfast/stores/holdfast_store_mysql.so lib/holdfast/stores/holdfast_store_zookeeper.so share/man/man1/holdfast.1 share/bash-completion/completions/holdfast \
+    lib/holdfast/stores/holdfast_store_redis.so lib/holdfast/stores/holdfast_store_postgres.so lib/holdfast/stores/holdfast_store_mysql.so lib/holdfast/stores/holdfast_store_zookeeper.so lib/holdfast/stores/holdfast_store_quorum.so share/man/man1/holdfast.1 share/bash-completion/completions/holdfast \
     share/zsh/vendor-completions/_holdfast share/fish/vendor_completions.d/holdfast.fish \
     share/doc/holdfast/examples/systemd/nightly.service share/doc/holdfast/examples/cron/holdfast; do
     [[ -e $PREFIX/$file ]] || fail "$file is not installed"

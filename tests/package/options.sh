@@ -27,6 +27,23 @@ try "file (linked)" -DHOLDFAST_STATIC_STORES=ON || fail "linked in"
 known '{"file", "file", &holdfast_store_file_v1}'
 try "file (linked)" -DBUILD_SHARED_LIBS=OFF || fail "static"
 
+# Debian has the files that gRPC's package for CMake asks for in several packages, and without one of them it fails when it is
+# asked. A place with such a package, which lacks one file:
+grpc=$WORK/grpc/lib/cmake/grpc
+mkdir -p "$grpc" "$WORK/grpc/bin"
+echo 'set(PACKAGE_VERSION 1.51.1)' >"$grpc/gRPCConfigVersion.cmake"
+echo 'message(FATAL_ERROR "the package was asked")' >"$grpc/gRPCConfig.cmake"
+echo 'list(APPEND _cmake_import_check_files_for_gRPC::odd_plugin "${_IMPORT_PREFIX}/bin/holdfast_odd_plugin" )' >"$grpc/gRPCTargets-none.cmake"
+for where in "-DCMAKE_PREFIX_PATH=$WORK/grpc" "-DgRPC_DIR=$grpc"; do
+    try "gRPC not found, so HOLDFAST_STORE_ETCD=AUTO is off: its package for CMake is there, but asks for files that are not: bin/holdfast_odd_plugin" \
+        "$where" || fail "AUTO with half of gRPC"
+    if try "needs gRPC, which was not found: its package" -DHOLDFAST_STORE_ETCD=ON "$where"; then fail "ON with half of gRPC"; fi
+done
+touch "$WORK/grpc/bin/holdfast_odd_plugin"
+if try "the package was asked" "-DCMAKE_PREFIX_PATH=$WORK/grpc"; then fail "all of gRPC is there"; fi
+try "so HOLDFAST_STORE_ETCD=AUTO is off: its compiler protoc is missing" -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON || fail "AUTO without protoc"
+try "etcd (module)" || fail "etcd"
+
 # The table of the documents has each of them, and no other.
 grep -oE '^(HOLDFAST_[A-Z_]+|BUILD_SHARED_LIBS):(BOOL|STRING)' "$WORK/build/CMakeCache.txt" | cut -d : -f 1 | sort >"$WORK/options"
 sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' "$SOURCE/docs/building.md" | sort >"$WORK/table"

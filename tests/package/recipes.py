@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -127,6 +128,42 @@ class Conan(Recipes):
         self.assertIn("postgres (module)", said)
 
 
+@unittest.skipUnless(shutil.which("conan"), "Conan is not installed: pip install conan")
+class ConanItself(Recipes):
+    """The recipe in Conan's own hands, which takes the libraries of the system for its packages and downloads nothing."""
+
+    PROFILE = """[settings]
+os=Linux
+arch=x86_64
+compiler=gcc
+compiler.version=12
+compiler.libcxx=libstdc++11
+compiler.cppstd=20
+build_type=Release
+[platform_requires]
+boost/1.81.0
+sqlite3/3.40.1
+hiredis/1.0.3
+openssl/3.0.15
+"""
+
+    def test_it_resolves_and_configures(self):
+        (self.folder / "profile").write_text(self.PROFILE, encoding="utf-8")
+        done = subprocess.run(
+            ["conan", "install", str(ROOT / "packaging/conan"), "-pr:a", str(self.folder / "profile"), "--no-remote",
+             "-of", str(self.folder / "out"), "-o", "&:redis=True", "-c", "tools.cmake.cmaketoolchain:user_presets=",
+             "-c", "tools.cmake.cmaketoolchain:generator=Ninja"],
+            env={**os.environ, "CONAN_HOME": str(self.folder / "conan")}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        generators = self.folder / "out/build/Release/generators"
+        preset = json.loads((generators / "CMakePresets.json").read_text(encoding="utf-8"))["configurePresets"][0]
+        said = self.run_cmake("-S", ROOT, "-B", self.folder / "build", "-G", "Ninja",
+                              f"-DCMAKE_TOOLCHAIN_FILE={generators}/conan_toolchain.cmake",
+                              *(f"-D{name}={value}" for name, value in preset["cacheVariables"].items()))
+        self.assertIn("file (module), redis (module), etcd (off)", said)
+
+
 class Docker(Recipes):
     FILE = ROOT / "packaging/docker/Dockerfile"
 
@@ -145,6 +182,42 @@ class Docker(Recipes):
             needed |= set(re.search(group, setup).group(1).split())
         installed = [set(words[words.index("install") + 1:]) for words in self.commands() if words[:2] == ["apt-get", "install"]]
         self.assertEqual(needed - installed[0], set())
+
+    def packages(self):
+        """What each of the two images installs."""
+        return [[word for word in words[2:] if not word.startswith("--")]
+                for words in self.commands() if words[:2] == ["apt-get", "install"]]
+
+    def on_the_same_debian(self):
+        if "VERSION_CODENAME=bookworm" not in pathlib.Path("/etc/os-release").read_text(encoding="utf-8"):
+            self.skipTest("not the Debian of the image")
+        if self.asked("apt-cache", "policy", "libgrpc++-dev").find("Candidate: 1") < 0:
+            self.skipTest("apt has no lists here")
+
+    def asked(self, *words):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_what_it_installs_can_be_had(self):
+        self.on_the_same_debian()
+        for packages in self.packages():
+            self.asked("apt-get", "install", "--simulate", "--yes", "--no-install-recommends", *packages)
+
+    def test_what_it_installs_has_what_is_loaded(self):
+        """The second image: the libraries that the command and its modules name, and what those need."""
+        self.on_the_same_debian()
+        no = ("recommends", "suggests", "conflicts", "breaks", "replaces", "enhances")
+        present = self.asked("apt-cache", "depends", "--recurse", *(f"--no-{word}" for word in no), *self.packages()[1])
+        present = set(re.findall(r"^([\w.+-]+)(?::\w+)?$", present, re.MULTILINE)) | {"libstdc++6", "libc6", "libgcc-s1"}
+        build = pathlib.Path(os.environ["HOLDFAST_BUILD"])
+        programs = [build / "bin/holdfast", build / "lib/libholdfast.so", *build.glob("lib/holdfast/stores/*.so")]
+        dynamic = self.asked("readelf", "--dynamic", "--wide", *map(str, programs))
+        needed = {name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic) if not name.startswith("libholdfast")}
+        found = self.asked("dpkg", "--search", *(f"*/{name}" for name in needed)).splitlines()
+        for name in needed:
+            owners = {line.split(":")[0] for line in found if line.endswith("/" + name)}
+            self.assertTrue(owners & present, f"{name}, of {owners}, is loaded")
 
     def test_what_it_copies_can_be_configured(self):
         ignored = (self.FILE.parent / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()

@@ -68,7 +68,7 @@ inline std::system_error failure_of(std::function<void()> const& call) {
 /// A lock fails with this code and these words, within `bound`, and without the password.
 inline void expect_refusal(std::string const& url, errc code, std::string const& words,
                            std::chrono::milliseconds bound = 10s) {
-    noting_client mine{url, 500ms};
+    noting_client mine{url, 3s};
     support::stopwatch const since;
     auto const found = failure_of([&] { mutex{*mine, "q"}.lock(); });
     std::string const text = found.what();

@@ -1,6 +1,8 @@
 // How many commands the server gets, by its own count.
 #include <deque>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "redis/crowd.hpp"
 #include "redis/fixture.hpp"
@@ -47,6 +49,31 @@ TEST_F(counts_test, a_lock_and_its_unlock_are_two_commands) {
     for (int i = 0; i < pairs; ++i)
         EXPECT_EQ(pool.acquire_lease().release(), release_outcome::released);
     EXPECT_EQ(sent(), 2U * pairs);
+}
+
+// What is asked for while others are under way goes out together.
+TEST_F(counts_test, many_owners_share_calls) {
+    client mine{server_.url()};
+    constexpr int owners = 64;
+    constexpr int pairs = 100;
+    std::deque<mutex> locks;
+    for (int i = 0; i < owners; ++i)
+        locks.emplace_back(mine, "q" + std::to_string(i))
+            .lock();  // connects, and loads the scripts
+    for (auto& each : locks)
+        each.unlock();
+    await_quiet();
+    count_anew();
+    std::vector<std::jthread> all;
+    for (auto& each : locks)
+        all.emplace_back([&each] {
+            for (int i = 0; i < pairs; ++i)
+                EXPECT_EQ(each.acquire().release(), release_outcome::released);
+        });
+    all.clear();
+    auto const calls = static_cast<double>(commands_of(server_)["evalsha"]) / (owners * pairs);
+    std::cout << calls << " calls for each pair" << std::endl;
+    EXPECT_LT(calls, 1) << "alone they are two";
 }
 
 class hand_over_test : public counts_test {

@@ -27,6 +27,17 @@ class Exclusive(Case):
         self.assertEqual(self.told(ear), [])
         self.assertNothingLeft()
 
+    def test_a_grant_says_whether_nobody_else_is_there(self):
+        """Also where the mark is ahead of the clock, and the time alone does not tell the sequence."""
+        ahead = self.store.time() + 3_600_000_000
+        self.link.set(self.store.mark, ahead)
+        pool = dict(name=b"pool", kind=SEMAPHORE, mode=PERMITS, limit=2)
+        for word, it in ((b"alone", self.claim()), (b"alone", self.claim(**pool)), (b"granted", self.claim(**pool))):
+            self.store.submit(it)
+            self.assertEqual(self.store.last[1], word)
+            ahead += 1
+            self.assertEqual(self.store.last[2], ahead)
+
     def test_a_submit_sent_twice_is_one_hold(self):
         one, two = self.claim(), self.claim()
         self.assertEqual(self.store.submit(one), self.store.submit(one))

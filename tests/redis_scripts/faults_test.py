@@ -1,11 +1,14 @@
 """Trouble inside the server leaves nothing half-done: out of memory, read-only, foreign keys, a lost script."""
 
+import contextlib
 import unittest
 
 import redis
 
 from case import ALICE, BOB, CAROL, Case
-from store import LATCH, LOCK, SCRIPTS, SHARED, compose, group
+from store import LATCH, LATER, LOCK, PERMITS, SCRIPTS, SEMAPHORE, SHARED, compose, group
+
+NO_WRITES = (("maxmemory", "OOM"), ("min-replicas-to-write", "NOREPLICAS"))
 
 
 class Faults(Case):
@@ -63,6 +66,46 @@ class Faults(Case):
         self.assertEqual(self.store.convert(writer, SHARED)[0], "converted")
         self.assertEqual(self.store.renew(late)[0], "alive")
         self.assertEqual(self.store.evict(b"q"), 2)
+
+    @contextlib.contextmanager
+    def refusing_writes(self, option, word):
+        self.link.config_set(option, 1)
+        try:
+            with self.subTest(word):
+                yield
+        finally:
+            self.link.config_set(option, 0)
+
+    def test_what_needs_no_write_is_answered_by_a_server_that_refuses_to_write(self):
+        self.load()
+        held, pool = self.claim(), self.claim(name=b"pool", kind=SEMAPHORE, mode=PERMITS, limit=1)
+        number = self.store.submit(held)[1]
+        self.store.submit(pool)
+        before = self.snapshot()
+        for option, word in NO_WRITES:
+            with self.refusing_writes(option, word):
+                self.assertRefused(self.store.submit(self.claim()), "busy")
+                full = self.claim(name=b"pool", kind=SEMAPHORE, mode=PERMITS, limit=1)
+                self.assertRefused(self.store.submit(full), "busy")
+                self.assertRefused(self.store.submit(self.claim(name=b"pool")), "kind")
+                self.assertEqual(self.store.submit(held)[:2], ["granted", number], "it came twice")
+                self.assertChangesNothing(word, self.store.submit, self.claim(name=b"free"))
+                self.assertChangesNothing(word, self.store.submit, self.claim(), queue=True)
+        self.assertEqual(self.snapshot(), before)
+
+    def test_many_on_a_server_that_refuses_to_write(self):
+        self.load()
+        script = self.link.script_load(compose("many"))
+        held, wanted = self.claim(), self.claim(name=b"free")
+        self.store.submit(held)
+        keys = [self.store.mark, group(b"holdfast:", b"q")[0], group(b"holdfast:", b"free")[0]]
+        def many():
+            return self.link.evalsha(script, 3, *keys, 1, held.id, *wanted.arguments(), LATER)[2]
+
+        with self.refusing_writes("min-replicas-to-write", "NOREPLICAS"):
+            self.assertChangesNothing("NOREPLICAS", many)
+        with self.refusing_writes("maxmemory", "OOM"):
+            self.assertEqual(many(), b"10", "who lets go may do so")
 
     def test_out_of_memory_a_line_goes_on(self):
         self.load()

@@ -6,7 +6,7 @@ import unittest
 import redis
 
 from case import ALICE, BOB, Case
-from store import LATER, LONG, PERMITS, SEMAPHORE, SHARED, group
+from store import CLOCK, LATER, LONG, PERMITS, SEMAPHORE, SHARED, group
 
 CLAIMS = group(b"holdfast:", b"q")[1]
 
@@ -138,13 +138,17 @@ class Line(Case):
         holder, waiter = self.claim(), self.claim(BOB)
         self.store.submit(holder)
         before = self.link.dump(group(b"holdfast:", b"q")[0])
-        arguments = waiter.arguments()[:-1] + [b""]
+
+        def submit(queueing):
+            return self.store.run("submit", self.store.keys(b"q"), CLOCK.encode() + self.store.prefix,
+                                  *waiter.arguments(), LATER, queueing)
+
         with self.assertRaises(redis.ResponseError):
-            self.store.call("submit", b"q", 1, LATER, *arguments)
+            submit(b"1")
         self.assertEqual(self.link.dump(group(b"holdfast:", b"q")[0]), before)
-        self.assertRefused(self.store.call("submit", b"q", 0, LATER, *arguments), "busy")
+        self.assertRefused(submit(b"0"), "busy")
         self.store.settle(holder)
-        self.assertHolds(self.store.call("submit", b"q", 0, LATER, *arguments))
+        self.assertHolds(submit(b"0"))
 
     def test_a_lock_before_another_kind(self):
         self.store.submit(self.claim(kind=SEMAPHORE, mode=PERMITS, limit=3))

@@ -3,6 +3,7 @@
 import hashlib
 import pathlib
 import re
+import struct
 from dataclasses import dataclass, field
 
 import redis
@@ -53,8 +54,12 @@ class Claim:
     owned: bool = False  # it has an owner, or the thread behind it is known
 
     def arguments(self):
-        return [self.id, self.kind, self.mode, self.permits, self.limit, int(self.fair), self.lease, int(self.joins),
-                self.owner, self.info, self.secret]
+        """As the record has it, before the times and behind them; and for how long its key lives."""
+        owner, digits = self.owner.encode(), b"%d%d" % (self.fair, self.joins)
+        return [b"%d%d\1" % (self.kind, self.mode) + self.id.encode(),
+                struct.pack("<dI2sII", self.lease * 1000, self.permits, digits, self.limit, len(self.name)) + self.name +
+                struct.pack("<I", len(owner)) + owner + self.info,
+                self.lease + 10001]
 
     @property
     def secret(self):
@@ -88,24 +93,40 @@ class Store:
     def waited(self):
         return self.prefix + b"waited"
 
+    @property
+    def ballots(self):
+        return self.prefix + b"ballots"
+
     def run(self, script, keys, *arguments):
         """The reply without its time, which is kept in `now`."""
         if script not in self._loaded:
             self._loaded[script] = self.link.script_load(compose(script))
-        reply = self.link.evalsha(self._loaded[script], len(keys), *keys, *arguments)
+        reply = self.last = self.link.evalsha(self._loaded[script], len(keys), *keys, *arguments)
+        if isinstance(reply, int):  # what happens most
+            reply = [reply, b"granted", reply, reply, 0] if script == "submit" else [reply, b"released"]
+        elif reply[1] == b"alone":
+            reply = [reply[0], b"granted", reply[2], reply[0], 0]
         self.now = reply[0]
         return words(reply[1:])
 
-    def call(self, script, name, *arguments, condition=False):
-        keys = [self.mark, *group(self.prefix, name, condition), self.waited]
-        return self.run(script, keys, CLOCK.encode() + self.prefix, name, *arguments)
+    def keys(self, name, condition=False):
+        return [self.mark, *group(self.prefix, name, condition), self.waited]
 
-    def submit(self, claim, queue=False, not_after=LATER):
-        arguments = [(2 if claim.owned else 1) if queue else 0, not_after, *claim.arguments()]
-        return self.call("submit", claim.name, *arguments, condition=claim.kind == CONDITION)
+    def call(self, script, name, *arguments, condition=False):
+        return self.run(script, self.keys(name, condition), CLOCK.encode() + self.prefix, name, *arguments)
+
+    def submit(self, claim, queue=False, not_after=LATER, ballot=0, repairs=False):
+        queueing = b"%d" % (2 if claim.owned else 1) + claim.secret if queue else b"0"
+        keys = self.keys(claim.name, claim.kind == CONDITION)
+        unusual = [b""] if claim.kind == CONDITION else []
+        if ballot:
+            keys += [keys[1] + b":ballot", self.ballots]
+            unusual = [ballot, int(repairs)]
+        return self.run("submit", keys, CLOCK.encode() + self.prefix, *claim.arguments(), not_after, queueing, *unusual)
 
     def settle(self, claim, keep_for=0, bar_until=0, consume=False):
-        return self.call("settle", claim.name, claim.id, keep_for, bar_until, int(consume),
+        unusual = (keep_for, bar_until, int(consume))
+        return self.call("settle", claim.name, claim.id, *(unusual if any(unusual) else ()),
                          condition=claim.kind == CONDITION)[0]
 
     def renew(self, *claims, lease=None):

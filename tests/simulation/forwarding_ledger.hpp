@@ -35,6 +35,7 @@ public:
     void each_waiter(record& of, visitor const& visit) override { to_.each_waiter(of, visit); }
 
     seam::sequence next_sequence() override { return to_.next_sequence(); }
+    stores::lease::ballot_memory* ballots() override { return to_.ballots(); }
     void put_tombstone(seam::claim_id id, seam::store_time until) override {
         to_.put_tombstone(id, until);
     }

@@ -220,6 +220,15 @@ std::string mysql_server::url(std::string const& login, std::string const& datab
            std::to_string(port_) + "/" + database;
 }
 
+void mysql_server::lose_data() {
+    files::remove_all(place_.path() / "data");
+    make_data();
+    // That of the database, which is there and empty.
+    auto const database = place_.path() / "data" / "holdfast";
+    files::create_directory(database);
+    hand_over(database);
+}
+
 void mysql_server::clear() {
     std::istringstream ids{
         ask("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user <> "
@@ -230,7 +239,7 @@ void mysql_server::clear() {
         } catch (std::runtime_error const&) {  // it has gone by itself
         }
     ask("DROP TABLE IF EXISTS holdfast_meta, holdfast_mail, holdfast_line, holdfast_head, "
-        "holdfast_session; DROP SEQUENCE IF EXISTS holdfast_stamp");
+        "holdfast_session, holdfast_ballot; DROP SEQUENCE IF EXISTS holdfast_stamp");
 }
 
 void mysql_server::fill_disk() const {

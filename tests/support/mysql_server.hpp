@@ -54,6 +54,8 @@ public:
     /// Kills it with SIGKILL; `start` makes a new one over the same data at the same addresses.
     void kill() noexcept;
     void start();
+    /// Of one that was killed: it is to start as a new one would, with an empty database.
+    void lose_data();
 
 private:
     void make_data();

@@ -90,6 +90,20 @@ void hand_over(std::filesystem::path const& what) {
         require(::chown(what.c_str(), user->pw_uid, user->pw_gid) == 0, "chown");
 }
 
+/// The data of a new server, made once for all of a process: it takes seconds.
+std::string fresh_data() {
+    static temporary_directory const place;
+    static auto const made = [] {
+        hand_over(place.path());
+        auto const at = place.path().string();
+        run({programs() + "/initdb", "-D", at + "/data", "-A", "trust", "-U", "postgres",
+             "--no-sync", "-E", "UTF8", "--locale=C"},
+            at + "/initdb.log");
+        return at + "/data";
+    }();
+    return made;
+}
+
 std::vector<pid_t> children_of(pid_t id) {
     auto const name = std::to_string(id);
     std::ifstream in{"/proc/" + name + "/task/" + name + "/children"};
@@ -123,9 +137,7 @@ void postgres_server::make_data() {
             log);
         return;
     }
-    run({programs() + "/initdb", "-D", directory() + "/data", "-A", "trust", "-U", "postgres",
-         "--no-sync", "-E", "UTF8", "--locale=C"},
-        log);
+    run({"cp", "-a", fresh_data(), directory() + "/data"}, log);
     std::ofstream{directory() + "/data/pg_hba.conf"}
         << "local all all trust\nlocal replication all trust\n"
         << "host replication all 127.0.0.1/32 trust\n"
@@ -157,6 +169,9 @@ void postgres_server::start() {
                                    std::to_string(port_),        "-k", directory(),           "-c",
                                    "listen_addresses=127.0.0.1", "-c", "shared_buffers=16MB", "-c",
                                    "max_connections=200"};
+    // What a server has handed to the system is there when it was killed. Machines do not fail here, and disks are slow
+    // beside compilers.
+    words.insert(words.end(), {"-c", "fsync=off"});
     if (options_.tls)
         for (auto const& each :
              {"ssl=on", "ssl_cert_file=../server.pem", "ssl_key_file=../server.key"})
@@ -201,6 +216,13 @@ std::string postgres_server::url(std::string const& login, std::string const& da
            std::to_string(port_) + "/" + database;
 }
 
+void postgres_server::clear() const {
+    ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = "
+        "'holdfast'");
+    ask("SET client_min_messages = error; DROP TABLE IF EXISTS holdfast_meta, holdfast_session, "
+        "holdfast_head, holdfast_line, holdfast_ballot; DROP SEQUENCE IF EXISTS holdfast_stamp");
+}
+
 void postgres_server::fill_disk() const {
     if (!options_.disk_fills) throw std::logic_error{"the server's disk does not fill"};
     std::ofstream{directory() + "/full"} << '\n';
@@ -231,6 +253,11 @@ void postgres_server::kill() noexcept {
     (void)eventually([&] {
         return std::ranges::none_of(children, [](pid_t each) { return ::kill(each, 0) == 0; });
     });
+}
+
+void postgres_server::lose_data() {
+    std::filesystem::remove_all(directory() + "/data");
+    make_data();
 }
 
 pgbouncer::pgbouncer(postgres_server const& behind) : port_{free_port()} {

@@ -40,6 +40,9 @@ public:
     /// it fails.
     std::string ask(std::string const& sql, std::string const& database = "postgres") const;
 
+    /// Ends the connections of all clients, and drops the tables of holdfast.
+    void clear() const;
+
     /// From now on its tables cannot grow, until there is room again; see other_disk.cpp.
     void fill_disk() const;
     void clear_disk() const;
@@ -50,6 +53,8 @@ public:
     /// Kills it with SIGKILL; `start` makes a new one over the same data at the same addresses.
     void kill() noexcept;
     void start();
+    /// Of one that was killed: it is to start as a new one would.
+    void lose_data();
 
 private:
     void make_data();

@@ -52,6 +52,12 @@ public:
         pollfd wanted{descriptor_, POLLRDHUP, 0};
         return ::poll(&wanted, 1, static_cast<int>(span.count())) == 0;
     }
+    /// Ends the connection as one whose server is gone: whoever writes to it is told that it is broken. What was sent
+    /// before can still be read.
+    void reset() const {
+        sockaddr const nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
+        ::connect(descriptor_, &nobody, sizeof nobody);
+    }
     /// Which one it is: 0 for the first.
     [[nodiscard]] int number() const noexcept { return number_; }
 
@@ -72,6 +78,9 @@ public:
         // As on a real network: with the large segments of loopback a flood comes in gulps.
         int const segment = 1400;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
+        // As servers do it: what is said goes out at once.
+        int const at_once = 1;
+        ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
         sockaddr_in any{};
         any.sin_family = AF_INET;
         any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -104,6 +113,7 @@ public:
     [[nodiscard]] std::string url(std::string const& options = {}) const {
         return "redis://127.0.0.1:" + std::to_string(port_) + options;
     }
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] int connections() const noexcept { return connections_; }
 
 private:

@@ -1,4 +1,4 @@
-// The network from the followers of a ZooKeeper to their leader, which can be cut.
+// A network between the members of a ZooKeeper, which can be cut: from followers to their leader, or for elections.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace holdfast::support {
 /// Thread-safety: every member may be called from any thread at once.
 class zookeeper_links {
 public:
-    /// `targets`: where the members listen for followers.
+    /// `targets`: where the members listen for each other.
     explicit zookeeper_links(std::vector<std::uint16_t> targets);
     ~zookeeper_links();
     zookeeper_links(zookeeper_links const&) = delete;

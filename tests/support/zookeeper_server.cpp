@@ -80,14 +80,19 @@ std::string said_by(std::uint16_t port) {
 
 zookeeper_server::zookeeper_server(zookeeper_server_options options)
     : place_{place_for(options)}, options_{options}, members_(options.members) {
-    std::vector<std::uint16_t> targets;
+    std::vector<std::uint16_t> quorum;
+    std::vector<std::uint16_t> election;
     std::vector<std::size_t> all;
     for (auto& each : members_) {
         each = {.client = free_port(), .quorum = free_port(), .election = free_port()};
-        targets.push_back(each.quorum);
+        quorum.push_back(each.quorum);
+        election.push_back(each.election);
         all.push_back(all.size());
     }
-    if (options_.cuttable) links_ = std::make_unique<zookeeper_links>(std::move(targets));
+    if (options_.cuttable) {
+        links_ = std::make_unique<zookeeper_links>(std::move(quorum));
+        election_links_ = std::make_unique<zookeeper_links>(std::move(election));
+    }
     start_all(all);
 }
 
@@ -127,7 +132,10 @@ void zookeeper_server::launch(std::size_t which) {
         for (std::size_t each = 0; each < members_.size(); ++each)
             config << "server." << each + 1 << "=127.0.0.1:"
                    << (links_ && each != which ? links_->port(which, each) : members_[each].quorum)
-                   << ':' << members_[each].election << '\n';
+                   << ':'
+                   << (links_ && each != which ? election_links_->port(which, each)
+                                               : members_[each].election)
+                   << '\n';
     }
     config.close();
     auto const file = at + ".cfg";
@@ -194,6 +202,18 @@ std::size_t zookeeper_server::leader() const {
     for (std::size_t each = 0; each < members_.size(); ++each)
         if (members_[each].id > 0 && leads(each)) return each;
     throw std::runtime_error{"no member leads"};
+}
+
+// Else a leader that was cut off may be elected again by those who cannot follow it, and again.
+void zookeeper_server::cut_off_from(std::size_t follower, std::size_t leader) {
+    links_->cut(follower, leader);
+    election_links_->cut(follower, leader);
+    election_links_->cut(leader, follower);
+}
+
+void zookeeper_server::heal() {
+    links_->heal();
+    election_links_->heal();
 }
 
 void zookeeper_server::cut_off(std::size_t leader) {

@@ -57,10 +57,10 @@ public:
 
     /// Nothing passes any more between a follower and its leader, and neither is told, until `heal`. Clients reach
     /// both.
-    void cut_off_from(std::size_t follower, std::size_t leader) { links_->cut(follower, leader); }
+    void cut_off_from(std::size_t follower, std::size_t leader);
     /// The same between a leader and all of its followers.
     void cut_off(std::size_t leader);
-    void heal() { links_->heal(); }
+    void heal();
 
     /// How many nodes a member has, ZooKeeper's own among them.
     [[nodiscard]] std::uint64_t nodes(std::size_t member = 0) const;
@@ -81,7 +81,8 @@ private:
     temporary_directory place_;
     zookeeper_server_options options_;
     std::vector<process_state> members_;
-    std::unique_ptr<zookeeper_links> links_;
+    std::unique_ptr<zookeeper_links> links_;  ///< from followers to leaders
+    std::unique_ptr<zookeeper_links> election_links_;
 };
 
 }  // namespace holdfast::support

@@ -67,5 +67,47 @@ TEST_F(barrier_race, a_party_that_finds_the_others_gone_looks_whether_they_have_
     EXPECT_EQ(next.generation, 1U);
 }
 
+// A reset whose answer is lost is sent again, and finds those of the next generation.
+TEST_F(barrier_race, a_reset_that_is_sent_twice_ends_one_generation) {
+    struct resetting final : completion {
+        explicit resetting(barrier_terms_ptr const& terms)
+            : call{[terms](task_context& on) { return reset_barrier(on, terms); }, *this} {}
+        void completed() noexcept override {}
+        task_call call;
+    };
+    party before{barrier};
+    it->begin(before.call, now);
+    settle_down();
+    resetting reset{barrier};
+    it->begin(reset.call, now);
+    std::optional<engine::outgoing> lost;
+    for (auto requests = sent(); !requests.empty() && !lost; requests = sent())
+        for (auto const& out : requests) {
+            auto const answer = carry_out(out);
+            auto const* const swap = std::get_if<seam::swap>(&out.what);
+            if (swap != nullptr && !lost)
+                lost = out;
+            else
+                it->on_reply(out.id, answer, now);
+        }
+    ASSERT_TRUE(lost);
+    for (auto const& notice : take_notices())
+        it->on_notice(notice, now);
+    settle_down();
+    ASSERT_TRUE(before.call.done) << "its generation was ended";
+    party after{barrier};
+    it->begin(after.call, now);
+    settle_down();
+    ASSERT_FALSE(after.call.done);
+    it->on_reply(lost->id, {{}, seam::failure{base::error{errc::store_unavailable}}}, now);
+    pass(5s);
+    EXPECT_TRUE(reset.call.done);
+    EXPECT_FALSE(after.call.done) << "the same reset has ended another generation";
+    party last{barrier};
+    it->begin(last.call, now);
+    settle_down();
+    EXPECT_TRUE(after.generation && last.generation);
+}
+
 }  // namespace
 }  // namespace holdfast::core

@@ -79,5 +79,23 @@ TEST_F(collecting_test, a_store_that_falls_silent_before_it_said_busy_is_unavail
     EXPECT_EQ(code_of(call.error), errc::store_unavailable);
 }
 
+// What was taken on the way and given back was nobody's hold.
+TEST_F(collecting_test, a_minimum_hold_keeps_nothing_that_nobody_was_given) {
+    auto const kept = [this](std::string name) {
+        return queue_for({.min_hold = 60s, .order = ordering::fair}, std::move(name));
+    };
+    auto const in_the_way = take(fair_queue("b"));
+    auto call = all_of({kept("a"), kept("b")});
+    it->begin(call, now);
+    settle_down();
+    pass(1s);
+    ASSERT_FALSE(call.done);
+    it->release(in_the_way, now);
+    settle_down();
+    pass(1s);
+    ASSERT_TRUE(call.done);
+    EXPECT_EQ(held.size(), 2U);
+}
+
 }  // namespace
 }  // namespace holdfast::core

@@ -32,6 +32,19 @@ TEST_F(redis_claims, submit_settle_and_submit_again) {
     EXPECT_GT(std::get<seam::granted>(again.body).held.number, number);
 }
 
+TEST_F(redis_claims, tokens_rise_also_where_the_clock_was_set_back) {
+    peer mine{server().url()};
+    auto const now = mine.send(seam::hello{}).now.time_since_epoch().count();
+    auto const ahead = static_cast<std::uint64_t>(now) + 3'600'000'000;
+    server().ask({"SET", "holdfast:mark", std::to_string(ahead)});
+    auto const granted = mine.submit(mine.claim("a"));
+    ASSERT_TRUE(is_granted(granted)) << error_of(granted).text;
+    EXPECT_EQ(number_of(granted), ahead + 1);
+    auto const held = std::get<seam::granted>(granted.body).held;
+    EXPECT_EQ(held.began, granted.now);
+    EXPECT_FALSE(held.contended);
+}
+
 TEST_F(redis_claims, a_release_grants_the_next_and_tells_it) {
     peer mine{server().url()};
     peer other{server().url()};

@@ -129,8 +129,14 @@ TEST(redis_hostile, a_flood_of_messages_keeps_nobody) {
 }
 
 TEST(redis_hostile, spans_of_ages_are_clamped) {
-    raw_server const there{says(
-        "+OK\r\n-ERR no INFO\r\n-ERR no ROLE\r\n*3\r\n:1\r\n+queued\r\n:9007199254740992\r\n")};
+    raw_server const there{[](raw_socket const& to) {
+        if (to.receive().empty() ||
+            !to.send("+OK\r\n-ERR no SCRIPT\r\n-ERR no INFO\r\n-ERR no ROLE\r\n"))
+            return;
+        if (!to.receive().empty())
+            to.send("-ERR no SCRIPT\r\n*3\r\n:1\r\n+queued\r\n:9007199254740992\r\n");
+        (void)to.receive();
+    }};
     peer mine{there.url("?timeout=15s")};
     auto const reply = mine.submit(mine.claim("q"), true);
     ASSERT_TRUE(is_queued(reply)) << error_of(reply).text;
@@ -197,7 +203,7 @@ protected:
     std::atomic<bool> trickles_{true};
     raw_server there_{[this](raw_socket const& to) {
         if (to.number() > 0) return to.listen();
-        if (to.send("+OK\r\n-ERR no INFO\r\n-ERR no ROLE\r\n+"))
+        if (to.send("+OK\r\n-ERR no SCRIPT\r\n-ERR no INFO\r\n-ERR no ROLE\r\n+"))
             while (to.rest(10ms))
                 if (trickles_ && !to.send("x")) return;
     }};

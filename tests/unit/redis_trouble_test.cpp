@@ -33,6 +33,86 @@ TEST_F(redis_trouble, forgotten_scripts_are_loaded_and_nobody_notices) {
         EXPECT_EQ(std::get<seam::settled>(mine.await(id).body).how, seam::ending::released);
 }
 
+// Somebody else has loaded the one script again, nobody the other.
+class redis_forgotten : public redis_trouble, public testing::WithParamInterface<std::string> {
+protected:
+    seam::request_id submit(seam::claim const& wanted) {
+        return mine_.begin(seam::submit{{wanted}, false, seam::store_time::max()});
+    }
+    seam::request_id settle(seam::claim const& ended) { return mine_.begin(seam::settle{{ended}}); }
+    seam::sequence token(seam::request_id of) {
+        auto const reply = mine_.await(of);
+        EXPECT_TRUE(is_granted(reply)) << "something before it was sent back";
+        auto const* const granted = std::get_if<seam::granted>(&reply.body);
+        return granted != nullptr ? granted->held.number : seam::sequence{};
+    }
+    seam::ending ending(seam::request_id of) {
+        return std::get<seam::settled>(mine_.await(of).body).how;
+    }
+    template <class Call>
+    void forget_all_but(Call call) {
+        server().ask({"SCRIPT", "FLUSH"});
+        peer other{server().url() + GetParam()};
+        call(other, other.claim("another"));
+    }
+
+    peer mine_{server().url() + GetParam()};
+};
+
+TEST_P(redis_forgotten, settlements_are_not_overtaken) {
+    for (int round = 0; round < 10; ++round) {
+        auto const one = mine_.claim("q");
+        auto const two = mine_.claim("q");
+        auto const three = mine_.claim("q");
+        auto const first = token(submit(one));
+        forget_all_but([](peer& other, seam::claim const& what) { (void)other.submit(what); });
+        auto const ended = settle(one);
+        auto const wanted = submit(two);
+        auto const again = settle(two);
+        auto const last = submit(three);
+        EXPECT_EQ(ending(ended), seam::ending::released);
+        auto const second = token(wanted);
+        EXPECT_EQ(ending(again), seam::ending::released);
+        EXPECT_LT(first, second);
+        EXPECT_LT(second, token(last));
+        EXPECT_EQ(ending(settle(three)), seam::ending::released) << "nobody else holds it";
+    }
+}
+
+TEST_P(redis_forgotten, submits_are_not_overtaken) {
+    for (int round = 0; round < 10; ++round) {
+        auto const one = mine_.claim("q");
+        auto const two = mine_.claim("q");
+        ASSERT_NE(token(submit(one)), seam::sequence{});
+        ASSERT_EQ(ending(settle(one)), seam::ending::released);
+        forget_all_but([](peer& other, seam::claim const& what) { (void)other.settle(what); });
+        auto const again = submit(one);
+        auto const ended = settle(one);
+        auto const wanted = submit(two);
+        auto const first = token(again);
+        EXPECT_EQ(ending(ended), seam::ending::released) << "else nobody owns the hold";
+        EXPECT_LT(first, token(wanted));
+        EXPECT_EQ(ending(settle(two)), seam::ending::released);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(layouts, redis_forgotten, testing::Values("", "?layout=plain"));
+
+TEST_F(redis_trouble, scripts_that_may_not_be_loaded_go_with_the_call) {
+    server().ask({"SCRIPT", "FLUSH"});
+    server().ask(
+        {"ACL", "SETUSER", "lean", "reset", "on", ">secret", "~*", "&*", "+@all", "-script"});
+    peer mine{login("lean", "secret")};
+    for (int round = 0; round < 3; ++round) {
+        auto const held = mine.claim("q");
+        auto const reply = mine.submit(held);
+        ASSERT_TRUE(is_granted(reply)) << error_of(reply).text;
+        EXPECT_EQ(mine.settle(held), seam::ending::released);
+        if (round == 1) server().ask({"SCRIPT", "FLUSH"});
+    }
+    server().ask({"ACL", "DELUSER", "lean"});
+}
+
 TEST_F(redis_trouble, a_killed_connection_is_made_again) {
     peer mine{server().url()};
     auto const held = mine.claim("q");
@@ -165,6 +245,46 @@ TEST_F(redis_trouble, grants_wait_for_replicas) {
     auto const reply = other.send(seam::renew{{{waiting, 30s}}});
     expect(error_of(reply), errc::store_unavailable, "0 of 1 replicas");
     EXPECT_EQ(other.settle(waiting), seam::ending::released) << "what ends needs no replica";
+}
+
+// What is asked for before there is a connection goes out together.
+TEST_F(redis_trouble, grants_that_went_together_wait_for_replicas_each) {
+    support::redis_server primary{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
+    support::redis_server replica{
+        {.arguments = {"--replicaof", "127.0.0.1", std::to_string(primary.port())}}};
+    auto const url = primary.url() + "?replicas=1&timeout=3s";
+    ASSERT_TRUE(support::eventually([&] {
+        peer first{url};
+        auto const held = first.claim("first");
+        bool const granted = is_granted(first.submit(held));
+        return granted && first.settle(held) == seam::ending::released;
+    }));
+    auto const submit_all = [&](peer& mine) {
+        std::vector<seam::request_id> asked;
+        for (auto const* const name : {"a", "b", "c", "d", "e", "f"})
+            asked.push_back(
+                mine.begin(seam::submit{{mine.claim(name)}, false, seam::store_time::max()}));
+        std::vector<seam::reply> out;
+        for (auto const id : asked)
+            out.push_back(mine.await(id));
+        return out;
+    };
+    primary.ask({"CONFIG", "RESETSTAT"});
+    {
+        peer mine{url};
+        for (auto const& each : submit_all(mine))
+            EXPECT_TRUE(is_granted(each)) << error_of(each).text;
+        EXPECT_EQ(replica.ask({"EXISTS", "holdfast:name:{a}", "holdfast:name:{f}"}), "2");
+    }
+    auto const stats = primary.ask({"INFO", "commandstats"});
+    auto const calls = stats.find("cmdstat_evalsha:calls=");
+    ASSERT_NE(calls, std::string::npos) << stats;
+    EXPECT_LT(stats.substr(calls + 22, 2), "3,") << "they went together";
+    primary.ask({"FLUSHALL"});
+    replica.stop();
+    peer mine{url};
+    for (auto const& each : submit_all(mine))
+        EXPECT_TRUE(error_of(each).is(errc::store_unavailable)) << error_of(each).text;
 }
 
 TEST_F(redis_trouble, a_server_that_loads_is_waited_for) {

@@ -22,6 +22,12 @@ TEST(nearest, the_first_of_those_that_are_equally_near) {
     EXPECT_EQ(nearest("fount", twins), "count");
 }
 
+TEST(nearest, neighbours_that_changed_places_are_one_slip) {
+    constexpr std::array<std::string_view, 2> schemes{"redis", "rediss"};
+    EXPECT_EQ(nearest("reidss", schemes), "rediss");
+    EXPECT_EQ(nearest("erdis", schemes), "redis");
+}
+
 TEST(did_you_mean, ends_a_message) {
     EXPECT_EQ(did_you_mean("leese", words), "; did you mean 'lease'?");
     EXPECT_EQ(did_you_mean("zzzzzz", words), "");

@@ -50,7 +50,7 @@ TEST(follower_test,
     auto const leader = server.leader();
     std::vector<client> holders;
     std::vector<lease> held;
-    client other{server.url((leader + 1) % 3), {.patience = 60s}};
+    client other{server.url((leader + 1) % 3), {.patience = 120s}};
     for (unsigned each = 0; each < parties; ++each) {
         holders.emplace_back(server.url(leader));
         held.push_back(mutex{holders.back(), "q" + std::to_string(each), {.lease = 4s}}.acquire());

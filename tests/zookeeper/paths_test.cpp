@@ -3,9 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include "stores/zookeeper/known_nodes.hpp"
+
 namespace holdfast::stores::zookeeper {
 
 namespace {
+
+TEST(zookeeper_paths, nodes_below_one_are_counted_as_far_as_the_server_counts) {
+    EXPECT_EQ(created_below(0, 0), 0U);
+    EXPECT_EQ(created_below(5, 1), 3U);  // two of three are gone
+    EXPECT_EQ(created_below(INT32_MAX, 1), 1U << 30U);
+    EXPECT_EQ(created_below(INT32_MIN, 2), (1U << 30U) + 1) << "versions go on below zero";
+}
 
 TEST(zookeeper_paths, any_bytes_go_there_and_back) {
     std::string every;

@@ -12,6 +12,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS feature_options FEATURES
     postgres HOLDFAST_STORE_POSTGRES
     mysql HOLDFAST_STORE_MYSQL
     zookeeper HOLDFAST_STORE_ZOOKEEPER
+    quorum HOLDFAST_STORE_QUORUM
     tool HOLDFAST_BUILD_CLI)
 
 vcpkg_cmake_configure(

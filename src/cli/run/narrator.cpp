@@ -36,13 +36,13 @@ void narrator::tell(std::stop_token over) {
 std::optional<message> narrator::next(std::stop_token const& over) {
     // Until the store has answered once, a second question would only be one more that fails.
     if (first_contact_.is_first_contact()) return on_silence(first_contact_);
-    if (!task_.narrate) return {};
     auto const& name = task_.plan.name;
     if (!probe_)
         probe_.emplace(client_, name, store_silence{client_, task_.trouble, task_.plan.patience});
     auto const who = probe_->wait(over);
     if (!who) return on_silence(probe_->silence());
     probe_.reset();
+    if (!task_.narrate) return {};
     return message{message_kind::waiting, 0,
                    who->empty() ? "waiting for " + name : "waiting for " + name + ", " + *who};
 }

@@ -98,6 +98,8 @@ struct driver_traits {
     std::uint32_t writes{64};          ///< a step may change so many things, its letters included
     /// Several who join the line by one step have an order. Otherwise they join it one by one.
     bool ordered_appends{true};
+    /// Steps may have a ballot: the store can be a member of a quorum.
+    bool ballots{false};
     std::chrono::milliseconds shortest_lease{1};
 };
 
@@ -145,6 +147,8 @@ public:
     /// As those of `seam::store`.
     virtual void drive(base::instant until) = 0;
     virtual void interrupt() noexcept = 0;
+    /// Its descriptor becomes readable at that moment, or earlier; for those who wait for that instead of driving.
+    virtual void wake_by(base::instant) noexcept {}
     virtual void shut() noexcept = 0;
     [[nodiscard]] virtual int descriptor() noexcept = 0;
     virtual void abandon_in_child() noexcept {}

@@ -165,6 +165,17 @@ void gatherings::look_at(inspection const& run, std::vector<std::string> const& 
     finish();
 }
 
+// Each client wrote when it came by what it knew of the time, which may be old; the store knows who came last.
+void gatherings::order_waiters(lock_info& name, view const& seen) {
+    std::map<std::string, std::uint64_t> arrivals;
+    for (auto const& item : seen.line)
+        arrivals.insert_or_assign(seam::to_string(item.id),
+                                  item.arrival != 0 ? item.arrival : item.place);
+    for (auto& waiter : name.waiters)
+        if (auto const found = arrivals.find(waiter.id); found != arrivals.end())
+            waiter.arrival = found->second;
+}
+
 // A listing writes nothing itself; what time has brought to a name is written beside it.
 void gatherings::describe(inspection const& run, view const& seen) {
     auto const context = looking();
@@ -183,10 +194,7 @@ void gatherings::describe(inspection const& run, view const& seen) {
                 waiter.token = 0;
             each.waiters.insert(each.waiters.begin(), fresh.begin(), fresh.end());
             each.holders.erase(fresh.begin(), fresh.end());
-            // Each client wrote when it came by what it knew of the time; the line has the order.
-            std::uint64_t last = 0;
-            for (auto& waiter : each.waiters)
-                waiter.arrival = last = std::max(last, waiter.arrival);
+            order_waiters(each, seen);
             run->out.names.push_back(std::move(each));
         }
         if (decided->next) work_.touch(seen.key);

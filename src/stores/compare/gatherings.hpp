@@ -65,6 +65,7 @@ private:
     [[nodiscard]] judging looking() const;
     void look_at(inspection const& run, std::vector<std::string> const& names);
     void describe(inspection const& run, view const& seen);
+    static void order_waiters(lock_info& name, view const& seen);
 
     client_state& client_;
     name_work& work_;

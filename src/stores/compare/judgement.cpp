@@ -152,6 +152,7 @@ void conclude(working_copy const& copy, std::span<asking const> all,
     if (tells && !out.after.line.empty()) next.present.push_back(out.after.line.front());
     next.nobody_behind = made.nobody_behind;
     next.seen_places = std::move(made.seen_places);
+    next.ballot = made.ballot;
     if (made.head_changed) next.head = std::move(made.head);
     next.leave = std::move(made.leave);
     next.append = std::move(made.append);

@@ -41,6 +41,11 @@ void name_work::begin(operation op) {
     op->asked.key = op->key;
     auto const* const subject = op->what ? subject_of(*op->what) : nullptr;
     if (subject != nullptr) op->asked.claims.push_back(subject->id);
+    if (auto* const wanted = op->what ? std::get_if<seam::submit>(&*op->what) : nullptr;
+        wanted != nullptr && wanted->ballot != seam::sequence{}) {
+        wanted->queue = false;
+        op->alone = op->asked.ballot = true;
+    }
     op->begun = ++order_;
     auto const key = op->key;
     names_[key].queue.push_back(std::move(op));

@@ -247,6 +247,8 @@ void name_work::observe(view const& seen, std::uint64_t stretch) {
         auto const id = holder.subject.id;
         auto* const claim = client_.claims.find(id);
         if (claim == nullptr || !claim->waiting || claim->given_up || holder.kept) continue;
+        // The same claim may have been in the head before, by a session that is dead: a look that is late still shows that.
+        if (holder.secret != claim->secret || holder.session != claim->session) continue;
         seam::grant held{.number = holder.number, .contended = !seen.line.empty()};
         client_.note_held(id, held, stretch);
         client_.tell(seam::claim_granted{id, held, client_.time.last().clock});

@@ -65,6 +65,12 @@ void polled_driver::interrupt() noexcept {
     poller_.wake();
 }
 
+void polled_driver::wake_by(base::instant when) noexcept {
+    if (abandoned_) return;
+    base::lock_guard const guard{mutex_};
+    poller_.wake_by(when);
+}
+
 void polled_driver::shut() noexcept {
     if (abandoned_) return;
     base::lock_guard const guard{mutex_};

@@ -19,6 +19,7 @@ class polled_driver : public driver {
 public:
     void drive(base::instant until) final;
     void interrupt() noexcept final;
+    void wake_by(base::instant when) noexcept final;
     void shut() noexcept final;
     [[nodiscard]] int descriptor() noexcept final { return poller_.descriptor(); }
     void abandon_in_child() noexcept final;

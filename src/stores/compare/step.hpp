@@ -28,6 +28,12 @@ struct letter {
     std::string body;
 };
 
+/// A sequence that somebody else has chosen for what a step grants.
+struct proposal {
+    seam::sequence number{};
+    bool compared{true};  ///< it is a condition that the number is above all that were granted
+};
+
 /// One step on one name, in one round trip.
 ///
 /// The guard is looked at first: without it nothing happens, in either branch. Then the conditions: with
@@ -53,6 +59,9 @@ struct step {
     /// Where that is set: the places of all who were seen in the line. A store that gives a place before others can
     /// see who has it requires that nobody stands at any other one, before or behind.
     std::vector<std::uint64_t> seen_places{};
+    /// Above the last one of the name, which it becomes, and above those of names that are not remembered any more.
+    /// Only in a step that writes the head, and only where the driver takes ballots.
+    std::optional<proposal> ballot{};
 
     std::optional<head_write> head{};
     std::vector<line_item> leave{};   ///< these leave the line

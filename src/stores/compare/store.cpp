@@ -11,12 +11,16 @@ namespace holdfast::stores::compare {
 
 namespace {
 
+// Sequences of such a store are its revisions, which nobody else can choose.
+constexpr char const* no_ballots = "a store of this kind cannot be a member of a quorum";
+
 /// The machine behind a lock, between the seam and a driver.
 class store final : public seam::store, private driver_events {
 public:
     store(seam::store_context context, driver_maker const& make)
         : sink_{context.sink},
           driver_{make(*this)},
+          takes_ballots_{driver_->traits().ballots},
           machine_{*driver_, environment_of(std::move(context))} {}
 
     seam::capabilities abilities() const override {
@@ -24,6 +28,9 @@ public:
     }
 
     std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override try {
+        if (auto const* const wanted = std::get_if<seam::submit>(&what);
+            wanted != nullptr && wanted->ballot != seam::sequence{} && !takes_ballots_)
+            return seam::reply{.body = seam::failure{{errc::unsupported, no_ballots}}};
         std::optional<seam::reply> out;
         bool others = false;
         {
@@ -53,12 +60,15 @@ public:
             until = driven_until_ = std::min(until, machine_.next_time());
         }
         driver_->drive(until);
+        base::instant next;
         {
             base::lock_guard const lock{mutex_};
             driven_until_ = base::never;
             machine_.on_time();
             gather();
+            next = machine_.next_time();
         }
+        driver_->wake_by(next);
         deliver();
     }
 
@@ -134,6 +144,7 @@ private:
     seam::event_sink& sink_;
     base::mutex mutex_;
     std::unique_ptr<driver> driver_;
+    bool const takes_ballots_;
     machine machine_ HOLDFAST_GUARDED_BY(mutex_);
     results results_ HOLDFAST_GUARDED_BY(mutex_);
     base::instant driven_until_ HOLDFAST_GUARDED_BY(mutex_){base::never};

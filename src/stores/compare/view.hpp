@@ -24,6 +24,7 @@ struct line_item {
     session_id session{};
     std::uint64_t place{0};  ///< rises with arrival; given by the store
     std::string body{};
+    std::uint64_t arrival{0};  ///< the same over all names; 0 where places already are
 };
 
 /// A name at one moment: its head and the beginning of its line. The head says who holds and what else
@@ -38,6 +39,8 @@ struct view {
     /// Of the sessions that the head names (`head_write::sessions`), and of those in the line and in the
     /// query, as far as they were looked up; a session that is not here is unknown.
     std::vector<session_state> sessions{};
+    /// Where it was asked for: what a ballot has to exceed. It never sinks.
+    seam::sequence ballot{};
 };
 
 /// Which part of a name is asked for.
@@ -50,6 +53,8 @@ struct name_query {
     std::vector<session_id> sessions{};    ///< these too
     /// With the bodies of the sessions, and with those whom the head names.
     bool bodies{false};
+    /// With what a ballot for the name has to exceed. Only where the driver takes ballots.
+    bool ballot{false};
 };
 
 /// What is in the store under certain names; -> views, one for each, in order.

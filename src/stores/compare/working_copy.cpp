@@ -32,7 +32,7 @@ bool erase_from(std::list<claim_record>& claims, claim_record const& which) {
 
 working_copy::working_copy(view const& seen, std::vector<seam::claim_id> const& asked,
                            judging const& context, std::size_t requests)
-    : context_{&context}, requests_{requests}, seen_{seen}, asked_{asked} {
+    : context_{&context}, requests_{requests}, seen_{seen}, asked_{asked}, ballots_{seen.ballot} {
     attend(context);
     for (auto const& state : seen.sessions)
         sessions_.insert_or_assign(state.id, state);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "stores/compare/ballot_copy.hpp"
 #include "stores/compare/driver.hpp"
 #include "stores/compare/head.hpp"
 
@@ -46,6 +47,7 @@ struct change {
     std::vector<line_item> append{};
     std::optional<std::uint64_t> nobody_behind{};
     std::vector<std::uint64_t> seen_places{};
+    std::optional<proposal> ballot{};
     view after{};      ///< the name as it is once the step is carried out
     bool full{false};  ///< more could be let in: the step was large enough
 };
@@ -85,6 +87,9 @@ public:
     void each_waiter(lease::name_record& record, visitor const& visit) override;
 
     [[nodiscard]] seam::sequence next_sequence() override { return symbolic(drawn_++); }
+    [[nodiscard]] lease::ballot_memory* ballots() override {
+        return context_->traits.ballots ? &ballots_ : nullptr;
+    }
 
     // A claim that was given up is known to its own client, and a copy of its submit is fenced off by the
     // generation of its session.
@@ -159,6 +164,7 @@ private:
     std::list<claim_record> others_;  ///< somewhere behind it
     std::map<seam::claim_id, addressee> addressees_;
     std::vector<line_item> leave_;
+    ballot_copy ballots_;
     bool admitted_{false};  ///< somebody came in without having waited
     bool passed_{false};    ///< somebody came in from behind the line, as far as it was seen
     bool saw_all_{false};   ///< the rules have looked at everybody who waits

@@ -99,6 +99,7 @@ change working_copy::changes() const {
         for (auto const& waiter : *part)
             if (!waiter.stored) out.append.push_back(item_of(waiter));
     out.full = full_;
+    out.ballot = ballots_.made();
     bool const nobody_left = line_.empty() && others_.empty();
     // One of several requests came in, and those that wait now are behind it.
     bool const before_all = admitted_ && out.append.size() == line_.size() + others_.size();

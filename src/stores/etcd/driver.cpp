@@ -133,7 +133,9 @@ void driver::take_events(base::instant until) {
     {
         base::lock_guard const guard{mutex_};
         bool const may_wait = out_.is_empty() && !interrupted_;
-        until = may_wait ? std::min(until, core_->link.next_end()) : base::instant{};
+        // What another thread sends meanwhile is not waited for longer than it may take.
+        auto const soon = base::boot_clock::now() + settings_.timeout / 2;
+        until = may_wait ? std::min({until, core_->link.next_end(), soon}) : base::instant{};
     }
     for (int taken = 0; taken < most_events; ++taken) {
         void* tag = nullptr;

@@ -4,6 +4,7 @@
 
 #include "stores/compare/store_times.hpp"
 #include "stores/etcd/driver.hpp"
+#include "stores/etcd/lease_times.hpp"
 #include "stores/etcd/transaction.hpp"
 
 namespace holdfast::stores::etcd {
@@ -64,10 +65,12 @@ void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
             if (response.ttl() <= 0)
                 return advance(session, not_sent({errc::store_unavailable,
                                                   "the session ended before it was opened"}));
-            // What is left is told in whole seconds, rounded down: the lease began no earlier.
+            auto const passed = passed_of_lease(response.grantedttl(), response.ttl());
+            if (!passed)
+                return advance(session, not_sent({errc::store_unavailable,
+                                                  "etcd has changed its leader meanwhile"}));
             session->out.lease = std::chrono::seconds{response.grantedttl()};
-            session->out.began =
-                store_time_of(sent) - std::chrono::seconds{response.grantedttl() - response.ttl()};
+            session->out.began = store_time_of(sent) - *passed;  // no earlier
             write_record(session);
         });
 }

@@ -8,6 +8,7 @@
 
 #include "stores/file/file_access.hpp"
 #include "stores/file/numbers.hpp"
+#include "stores/file/schema.hpp"
 
 namespace holdfast::stores::file {
 
@@ -167,6 +168,7 @@ void file_access::count_dead(lease::rules& rules, std::chrono::microseconds at_m
 void file_access::sweep(lease::rules& rules, seam::store_time now) {
     auto& file = *open_;
     file.file.query("DELETE FROM bars WHERE until <= ?").with(count(now)).run();
+    sweep_ballots(file.file, now);
     std::set<std::pair<bool, std::string>> names;
     for (auto const* const sql :
          {"SELECT kind = 4, name FROM cells WHERE expires <= ? LIMIT 256",

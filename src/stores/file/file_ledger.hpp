@@ -11,6 +11,7 @@
 
 #include "stores/file/clients.hpp"
 #include "stores/file/database.hpp"
+#include "stores/file/file_ballots.hpp"
 #include "stores/lease/ledger.hpp"
 
 namespace holdfast::stores::file {
@@ -24,7 +25,7 @@ namespace holdfast::stores::file {
 /// Thread-safety: none; its owner serialises.
 class file_ledger final : public lease::ledger {
 public:
-    file_ledger(database& file, clients& all) : file_{file}, clients_{all} {}
+    file_ledger(database& file, clients& all) : file_{file}, clients_{all}, ballots_{file} {}
 
     /// At the beginning of a transaction: nothing that was read before is true any more.
     void begin(seam::store_time now);
@@ -47,6 +48,8 @@ public:
     void each_waiter(lease::name_record& record, visitor const& visit) override;
 
     seam::sequence next_sequence() override;
+
+    lease::ballot_memory* ballots() override { return &ballots_; }
 
     void put_tombstone(seam::claim_id id, seam::store_time until) override;
     bool has_tombstone(seam::claim_id id, seam::store_time now) override;
@@ -103,6 +106,7 @@ private:
 
     database& file_;
     clients& clients_;
+    file_ballots ballots_;
     seam::store_time now_{};
     std::optional<state_row> state_;
     std::unordered_map<std::string, std::unique_ptr<name_row>> names_;

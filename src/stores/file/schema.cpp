@@ -119,6 +119,23 @@ CREATE TABLE notices(
     PRIMARY KEY (client, what, number, kind, name, part)) WITHOUT ROWID;
 )";
 
+// The last ballot of each name, and those of all names by their age. Files that were never asked with a ballot do not
+// have them.
+constexpr char const* ballot_tables = R"(
+CREATE TABLE IF NOT EXISTS ballots(
+    condition INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    ballot INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    PRIMARY KEY (condition, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ballot_windows(
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    span INTEGER NOT NULL,
+    recent INTEGER NOT NULL,
+    older INTEGER NOT NULL,
+    floor INTEGER NOT NULL);
+)";
+
 std::int64_t number_of(database& file, char const* sql) {
     auto row = file.query(sql);
     return row.next() ? row.integer(0) : 0;
@@ -179,6 +196,14 @@ void create_tables(database& file, clock_identity const& clock) {
                             .c_str());
 }
 
+void make_ballot_tables(database& file) { file.execute_script(ballot_tables); }
+
+void sweep_ballots(database& file, seam::store_time now) {
+    if (number_of(file, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'ballots')") == 0)
+        return;
+    file.query("DELETE FROM ballots WHERE until <= ?").with(now.time_since_epoch().count()).run();
+}
+
 clock_identity clock_of(database& file) {
     auto row = file.query("SELECT boot, time_namespace FROM state");
     if (!row.next()) file.fail(SQLITE_CORRUPT);
@@ -201,6 +226,11 @@ void begin_anew(database& file, clock_identity const& clock, seam::store_time no
         .run();
     file.execute_script("DELETE FROM names WHERE holders = 0 AND cells = 0 AND keep_until = 0;");
     file.query("UPDATE cells SET expires = ? + ttl").with(time).run();
+    // Their times were those of another clock, by which nothing is old: all ballots count for every name from now on.
+    make_ballot_tables(file);
+    file.execute_script(
+        "DELETE FROM ballots;"
+        "UPDATE ballot_windows SET floor = max(floor, older, recent), older = 0, recent = 0;");
     file.query("UPDATE state SET boot = ?, time_namespace = ?, watches = 0, counted = 0, swept = 0")
         .with(clock.boot, clock.time_namespace)
         .run();

@@ -28,6 +28,11 @@ struct clock_identity {
 /// Makes the tables of a new file, within a transaction.
 void create_tables(database& file, clock_identity const& clock);
 
+/// Makes what ballots are kept in, unless it is there; within a transaction.
+void make_ballot_tables(database& file);
+/// Removes ballots of names that need not be remembered any more; within a transaction.
+void sweep_ballots(database& file, seam::store_time now);
+
 /// The clock of the file's times.
 [[nodiscard]] clock_identity clock_of(database& file);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "seam/store.hpp"
+#include "stores/lease/ballot_memory.hpp"
 
 namespace holdfast::stores::lease {
 
@@ -88,6 +89,9 @@ public:
 
     /// Rises by every call, over restarts of the store too.
     [[nodiscard]] virtual seam::sequence next_sequence() = 0;
+
+    /// What is remembered of ballots; none where the store takes none.
+    [[nodiscard]] virtual ballot_memory* ballots() { return nullptr; }
 
     virtual void put_tombstone(seam::claim_id id, seam::store_time until) = 0;
     [[nodiscard]] virtual bool has_tombstone(seam::claim_id id, seam::store_time now) = 0;

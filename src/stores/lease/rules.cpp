@@ -17,6 +17,28 @@ milliseconds until(seam::store_time end, seam::store_time now) {
     return std::max(milliseconds{1}, std::chrono::ceil<milliseconds>(end - now));
 }
 
+// Why a name is not had that would be had without a ballot. Who joins a hold has its number, and no ballot.
+std::optional<seam::reply_body> outvoted(ledger& in, name_record const* record,
+                                         seam::submit const& how, seam::store_time now) {
+    if (how.ballot == seam::sequence{}) return std::nullopt;
+    auto* const known = in.ballots();
+    if (known == nullptr)
+        return seam::failure{{errc::unsupported, "this store cannot be a member of a quorum"}};
+    auto const& spec = *how.subject.spec;
+    bool const joins =
+        record != nullptr && record->holders > 0 && spec.mode == claim_mode::exclusive;
+    if (joins || how.repairs) return std::nullopt;
+    auto const highest = known->to_exceed(spec, now);
+    if (how.ballot > highest) return std::nullopt;
+    return seam::refused{.why = seam::refusal::outvoted, .ballot = highest};
+}
+
+seam::sequence number_for(ledger& in, seam::submit const& how, seam::store_time now) {
+    if (how.ballot == seam::sequence{}) return in.next_sequence();
+    in.ballots()->note(*how.subject.spec, how.ballot, now);
+    return how.ballot;
+}
+
 }  // namespace
 
 seam::reply_body rules::handle(seam::request const& what) {
@@ -34,15 +56,21 @@ seam::reply_body rules::apply(seam::submit const& what) {
     // A condition admits nobody by itself: also its first waiter waits.
     if (record == nullptr && wanted.spec->kind == lock_kind::condition)
         record = &ledger_.make(*wanted.spec);
-    if (record == nullptr) return seam::granted{hold(ledger_.make(*wanted.spec), wanted, what)};
+    if (record == nullptr) {
+        if (auto no = outvoted(ledger_, nullptr, what, now_)) return std::move(*no);
+        return seam::granted{hold(ledger_.make(*wanted.spec), wanted, what)};
+    }
     if (auto no = disagreement(*record, *wanted.spec)) return std::move(*no);
     if (auto* const before = ledger_.find(*record, wanted.id)) {  // a submit that came twice
         if (!before->held) return seam::queued{.blocked_for = blocked_for(*record)};
         if (before->kept) return seam::refused{.why = too_late};
         return seam::granted{grant_of(*record, *before)};
     }
-    if (admits(*record, wanted)) return seam::granted{hold(*record, wanted, what)};
-    if (what.queue) return join_line(*record, wanted, what);
+    if (admits(*record, wanted)) {
+        if (auto no = outvoted(ledger_, record, what, now_)) return std::move(*no);
+        return seam::granted{hold(*record, wanted, what)};
+    }
+    if (what.queue && what.ballot == seam::sequence{}) return join_line(*record, wanted, what);
     seam::refused no{.blocked_for = blocked_for(*record)};
     tidy(*record);
     return no;
@@ -100,7 +128,7 @@ seam::grant rules::hold(name_record& record, seam::claim const& wanted, seam::su
         wanted.spec->mode == claim_mode::exclusive ? ledger_.soonest_holder(record) : nullptr;
     auto made = entry_for(wanted, how);
     made.held = true;
-    made.number = joined != nullptr ? joined->number : ledger_.next_sequence();
+    made.number = joined != nullptr ? joined->number : number_for(ledger_, how, now_);
     count_held(record, made, +1);
     auto const& kept = ledger_.add(record, std::move(made));
     ledger_.save(record);

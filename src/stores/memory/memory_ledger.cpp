@@ -94,6 +94,7 @@ seam::store_time memory_ledger::next_end(name_row const& record, seam::store_tim
 
 lease::name_record* memory_ledger::overdue(seam::store_time now) {
     drop_tombstones(now);
+    ballots_.drop(now);
     // A few at a time: who pays for it has asked for something else.
     for (int looks = 0; looks < 4; ++looks) {
         auto* const first = agenda_.top();
@@ -216,7 +217,8 @@ void memory_ledger::drop_tombstones(seam::store_time now) {
 }
 
 std::size_t memory_ledger::size() const noexcept {
-    return names_.size() + conditions_.size() - idle_ + cells_.size() + tombstones_.size();
+    return names_.size() + conditions_.size() - idle_ + cells_.size() + tombstones_.size() +
+           ballots_.size();
 }
 
 }  // namespace holdfast::stores::memory

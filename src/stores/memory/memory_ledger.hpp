@@ -16,6 +16,7 @@
 
 #include "base/indexed_heap.hpp"
 #include "stores/lease/ledger.hpp"
+#include "stores/memory/memory_ballots.hpp"
 
 namespace holdfast::stores::memory {
 
@@ -43,6 +44,8 @@ public:
     void each_waiter(lease::name_record& record, visitor const& visit) override;
 
     seam::sequence next_sequence() override { return seam::sequence{++last_}; }
+
+    lease::ballot_memory* ballots() override { return &ballots_; }
 
     void put_tombstone(seam::claim_id id, seam::store_time until) override;
     bool has_tombstone(seam::claim_id id, seam::store_time now) override;
@@ -143,6 +146,7 @@ private:
     base::indexed_heap<name_row, due_first> agenda_;
     std::map<seam::claim_id, seam::store_time> tombstones_;
     std::set<std::pair<seam::store_time, seam::claim_id>> tombstones_by_end_;
+    memory_ballots ballots_;
     std::map<seam::cell_key, lease::cell_record> cells_;
     std::map<seam::cell_key, std::set<seam::client_id>> watchers_;
     std::uint64_t last_;

@@ -83,7 +83,9 @@ void driver::ask(sql::call which, std::string text, reader read, int tries) {
 void driver::fail(sql::call const& which, answer const& found) {
     auto const why = found.lost ? *found.lost : explain(found.error, found.words, settings_);
     fail_call(which, why, found.lost ? !found.sent : found.undone);
-    if (found.error == no_such_table || found.error == no_such_sequence) pool_.cut(why);
+    if (found.error != no_such_table && found.error != no_such_sequence) return;
+    forget_ballots();
+    pool_.cut(why);
 }
 
 // --- what is on the disk -----------------------------------------------------------------------
@@ -172,9 +174,20 @@ sql::stepped driver::second_branch_in(answer const& found, std::size_t result,
     return out;
 }
 
+// Who may not make tables can use one that somebody else has made.
+void driver::make_ballots(sql::call which, std::function<void()> then) {
+    send(packets::look_for_ballots(), [this, which, then](answer const& found) {
+        if (found.error == no_such_table)
+            return ask(which, schema::ballots_creation(), [then](answer const&) { then(); });
+        if (found.lost || found.error != 0) return fail(which, found);
+        then();
+    });
+}
+
 // --- keeping it small --------------------------------------------------------------------------
 
 void driver::send_sweep() {
+    if (has_ballots()) send(packets::sweep_ballots(), [](answer const&) {});
     send(packets::sweep_turn(), [this](answer const& turn) {
         if (!turn.lost && turn.error == 0 && !turn.rows(0).empty()) sweep(most_sweeps);
     });

@@ -20,7 +20,7 @@ class driver final : public sql::driver {
 public:
     driver(settings wanted, compare::driver_events& events, compare::log_function log);
 
-    compare::driver_traits traits() const override { return {}; }
+    compare::driver_traits traits() const override { return {.ballots = true}; }
     void open(compare::ticket which, compare::session_id id, std::chrono::milliseconds lease,
               std::string body) override;
     void raise(compare::ticket which, compare::session_id id) override;
@@ -50,6 +50,7 @@ private:
     void send_second_branch(compare::ticket which, sql::shared_step const& what) override;
     void send_look_at(std::vector<compare::session_id> ids) override;
     void send_sweep() override;
+    void make_ballots(sql::call which, std::function<void()> then) override;
     void sweep(int turns);
 
     /// A packet that was carried out is read; one that was undone in favour of others is sent again.

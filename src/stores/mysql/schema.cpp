@@ -6,6 +6,8 @@ namespace {
 
 constexpr std::string_view time_words = "TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(6))";
 
+constexpr char const* end_of_table = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=binary";
+
 }  // namespace
 
 std::string schema::filled(std::string_view text, bool rows) const {
@@ -65,7 +67,7 @@ std::string schema::look(std::int64_t server_time, bool rows) {
 }
 
 std::vector<std::string> schema::creation(bool rows, bool galera) {
-    constexpr auto end = ") ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=binary";
+    constexpr auto end = end_of_table;
     return {
         rows ? std::string{"CREATE TABLE IF NOT EXISTS %stamp (id BIGINT AUTO_INCREMENT PRIMARY "
                            "KEY"} +
@@ -90,11 +92,19 @@ std::vector<std::string> schema::creation(bool rows, bool galera) {
                     "session BIGINT NOT NULL, stamp BIGINT NOT NULL, body LONGBLOB NOT NULL, KEY "
                     "(session)"} +
             end,
+        ballots_creation(),
         std::string{"CREATE TABLE IF NOT EXISTS %meta (id TINYINT PRIMARY KEY, version INT NOT "
                     "NULL, swept BIGINT NOT NULL"} +
             end,
         "INSERT IGNORE INTO %meta (id, version, swept) VALUES (1, 1, 0)",
     };
+}
+
+std::string schema::ballots_creation() {
+    return std::string{
+               "CREATE TABLE IF NOT EXISTS %ballot (name VARBINARY(512), kind TINYINT, ballot "
+               "BIGINT NOT NULL, granted BIGINT NOT NULL, PRIMARY KEY (name, kind)"} +
+           end_of_table;
 }
 
 std::string schema::words() const {
@@ -107,7 +117,7 @@ std::string schema::words() const {
     return filled(out +
                       "-- For each user of the locks, in place of app:\n"
                       "-- GRANT SELECT, INSERT, UPDATE, DELETE ON %meta TO app;\n"
-                      "-- and the same ON %stamp, %session, %head, %line, %mail\n",
+                      "-- and the same ON %stamp, %session, %head, %line, %mail, %ballot\n",
                   false);
 }
 

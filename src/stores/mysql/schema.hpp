@@ -40,6 +40,9 @@ public:
     /// Makes the tables; those that are there already stay. `galera`: on a node of such a cluster, which takes a sequence only
     /// when its step is left to the node.
     [[nodiscard]] static std::vector<std::string> creation(bool rows, bool galera = false);
+    /// Makes the table of ballots, which tables from before there were any do not have: the last one of each name, and that
+    /// of the name without a letter, the floor, for all names that are not there.
+    [[nodiscard]] static std::string ballots_creation();
     /// All that makes the tables, for people.
     [[nodiscard]] std::string words() const;
 

@@ -130,8 +130,10 @@ std::string look(compare::name_query const& what) {
         "0 n";
     for (std::size_t i = 1; i < sessions_told; ++i)
         out += " UNION ALL SELECT " + std::to_string(i);
-    return out + ") d JOIN %head h ON d.n*8<LENGTH(h.sessions) WHERE h.body IS NOT NULL AND h." +
-           name + ") i LEFT JOIN %session s ON s.id=i.id";
+    out += ") d JOIN %head h ON d.n*8<LENGTH(h.sessions) WHERE h.body IS NOT NULL AND h." + name +
+           ") i LEFT JOIN %session s ON s.id=i.id";
+    if (what.ballot) out += " UNION ALL SELECT 4," + ballot_to_exceed(what.key) + ",0,NULL,NULL";
+    return out;
 }
 
 std::string list(compare::listing const& what) {
@@ -177,6 +179,28 @@ std::string throw_away(std::vector<letter_key> const& letters) {
 std::string prove(std::vector<compare::session_id> const& own) {
     return "UPDATE %session SET expires=expires+1 WHERE id IN (" + ids_of(own) +
            ") AND expires>^;SELECT ROW_COUNT()";
+}
+
+// --- ballots -----------------------------------------------------------------------------------
+
+std::string look_for_ballots() { return "SELECT 1 FROM %ballot LIMIT 0"; }
+
+std::string ballot_to_exceed(compare::name_key const& key) {
+    return "COALESCE((SELECT MAX(ballot) FROM %ballot WHERE " + of_name(key) + " OR " +
+           of_name({}) + "),0)";
+}
+
+// A transaction each: whoever does not find the ballot of a name any more finds the floor that has it.
+std::string sweep_ballots() {
+    auto const old = " FROM %ballot WHERE name<>X'' AND granted<^-10000000";
+    return std::string{
+               "INSERT INTO %ballot (name,kind,ballot,granted) SELECT X'',0,m,^ FROM (SELECT "
+               "MAX(ballot) m"} +
+           old +
+           ") o WHERE m IS NOT NULL ON DUPLICATE KEY UPDATE "
+           "ballot=GREATEST(%ballot.ballot,VALUES(ballot)),granted=VALUES(granted);"
+           "SET @f=(SELECT ballot FROM %ballot WHERE " +
+           of_name({}) + ");DELETE" + old + " AND ballot<=@f";
 }
 
 // --- keeping it small --------------------------------------------------------------------------
@@ -258,6 +282,8 @@ sql::viewed read_view(answer const& from, std::size_t result, compare::name_quer
             auto const expires = microseconds_in(each[2]);
             if (each[2] && expires <= when) out.expired.push_back(id);
             out.found.sessions.push_back({id, each[2].has_value(), expires, each[3].value_or("")});
+        } else if (each[0] == "4") {
+            out.found.ballot = seam::sequence{number_in(each[1])};
         }
     }
     for (; named.size() >= id_bytes; named.remove_prefix(id_bytes)) {

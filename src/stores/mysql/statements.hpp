@@ -75,6 +75,13 @@ namespace packets {
 /// -> how many of them live
 [[nodiscard]] std::string prove(std::vector<compare::session_id> const& own);
 
+/// Fails with `no_such_table` when there never was a ballot.
+[[nodiscard]] std::string look_for_ballots();
+/// Ballots of names that are old enough count for all names, and are then removed.
+[[nodiscard]] std::string sweep_ballots();
+/// What a ballot for the name has to exceed, as an expression.
+[[nodiscard]] std::string ballot_to_exceed(compare::name_key const& key);
+
 /// -> a row for the one client that is to sweep this minute, with the server's time
 [[nodiscard]] std::string sweep_turn();
 /// -> what the dead have left where nobody looks: sessions, places, heads with their stamps, letters; of each at most

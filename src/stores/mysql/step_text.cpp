@@ -77,6 +77,22 @@ std::string conditions_of(compare::step const& what) {
     return what.not_after ? out + "SET @d=@d" + in_time(what) + ";" : out;
 }
 
+// Read when the head is locked, as the line is: whoever else proposes has to lock it, too.
+std::string ballot_condition_of(compare::step const& what) {
+    if (!what.ballot || !what.ballot->compared) return {};
+    return "SET @d=@d AND " + number(what.ballot->number) + ">" +
+           packets::ballot_to_exceed(what.key) + ";";
+}
+
+std::string ballot_of(compare::step const& what) {
+    if (!what.ballot) return {};
+    auto const ballot = number(what.ballot->number);
+    return "INSERT INTO %ballot (name,kind,ballot,granted) SELECT " + literal(what.key.name) +
+           (what.key.condition ? ",1," : ",0,") + ballot +
+           ",^ FROM DUAL WHERE @d ON DUPLICATE KEY UPDATE ballot=GREATEST(%ballot.ballot," +
+           ballot + "),granted=VALUES(granted);";
+}
+
 std::string changes_of(compare::step const& what) {
     auto const name = of_name(what.key);
     std::string out;
@@ -117,7 +133,8 @@ std::string packets::first_branch(compare::step const& what) {
                       list_of(what.append, [](auto const& each) { return literal(each.id); }) + ")";
         behind += ")";
     }
-    return guard_of(what, ",NULL,0 INTO @g,@s,@d", "") + conditions_of(what) + changes_of(what) +
+    return guard_of(what, ",NULL,0 INTO @g,@s,@d", "") + conditions_of(what) +
+           ballot_condition_of(what) + changes_of(what) + ballot_of(what) +
            "COMMIT;SELECT ^,@g,IF(@d,@s,NULL)," + behind;
 }
 

@@ -185,8 +185,14 @@ void connection::take(PGresult* result) {
     rows found{result};
     auto& front = pending_.front();
     if (front.awaits_nothing()) return;
-    auto const [kind, text] = front.expected[front.come++];
     bool const is_end = PQresultStatus(result) == PGRES_PIPELINE_SYNC;
+    if (front.expected[front.come].what == part::end && !is_end) {
+        // The commit itself has failed, and with it what the last statement said. The end is still to come.
+        if (!front.found.results.empty() && front.found.results.back().done())
+            front.found.results.back() = std::move(found);
+        return;
+    }
+    auto const [kind, text] = front.expected[front.come++];
     if (kind == part::preparation) {
         if (found.done()) return;
         prepared_.erase(text->name);

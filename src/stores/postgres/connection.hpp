@@ -99,6 +99,7 @@ private:
     void go_on_connecting();
     void greet();
     void on_greeting(answer found);
+    void be_usual();
     void look_for_tables();
     void on_tables(answer found);
     void make_tables();

@@ -21,6 +21,19 @@ void connection::on_greeting(answer found) {
     if (first.number(0, 0) != 0) return fail(read_only(to_));
     // A pooler answers with a process id of its own making.
     direct_ = first.number(0, 1) == PQbackendPID(connected_);
+    if (direct_) be_usual();
+}
+
+// Whatever the role or the database is set to. A backend that waits for a lock does not see that its client is gone: it
+// has to give up by itself, or each try leaves one behind. Through a pooler it would be the setting of others, too.
+void connection::be_usual() {
+    send({{tables_.usual_settings(to_.timeout / 2)},
+          [this](answer found) {
+              if (found.lost) return;
+              if (auto const* const bad = found.failed())
+                  fail(explain(bad->state(), bad->words(), to_));
+          }},
+         now_);
 }
 
 void connection::look_for_tables() {

@@ -46,6 +46,7 @@ compare::driver_traits driver::traits() const {
     compare::driver_traits out;
     out.pushes = messages_.pushes();
     out.letter_bytes = letter_room;
+    out.ballots = true;
     return out;
 }
 
@@ -92,12 +93,23 @@ void driver::fail(sql::call const& which, answer const& found) {
     auto const why = explain(bad->state(), bad->words(), settings_);
     // What came before in the same exchange may have been carried out.
     fail_call(which, why, bad == &found.results.front() && bad->surely_failed());
-    if (bad->state() == "42P01") connections_.cut(why);
+    if (bad->state() != "42P01") return;
+    forget_ballots();
+    connections_.cut(why);
+}
+
+// Who may not make tables can use one that somebody else has made.
+void driver::make_ballots(sql::call which, std::function<void()> then) {
+    ask(which, {tables_.look_for_ballots()}, [this, which, then](answer const& found) {
+        if (found.results.front().number(0, 0) != 0) return then();
+        ask(which, tables_.ballots_creation(), [then](answer const&) { then(); });
+    });
 }
 
 // --- keeping it small --------------------------------------------------------------------------
 
 void driver::send_sweep() {
+    if (has_ballots()) send(tables_.sweep_ballots(), [](answer const&) {});
     send({tables_.sweep_turn()}, [this](answer const& found) {
         if (found.lost || found.failed() != nullptr || found.results.front().size() == 0) return;
         sweep(most_sweeps);

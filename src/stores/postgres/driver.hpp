@@ -45,6 +45,7 @@ private:
     void send_step(compare::ticket which, sql::shared_step what, bool along) override;
     void send_look_at(std::vector<compare::session_id> ids) override;
     void send_sweep() override;
+    void make_ballots(sql::call which, std::function<void()> then) override;
 
     void send(std::vector<statement> what, std::function<void(answer)> done) {
         connections_.send({std::move(what), std::move(done)}, now_);

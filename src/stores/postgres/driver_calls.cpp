@@ -166,18 +166,22 @@ void driver::unwatch(compare::name_key key) noexcept {
 // --- steps -------------------------------------------------------------------------------------
 
 void driver::send_step(compare::ticket which, sql::shared_step what, bool along) {
-    std::vector<statement> all{statements_.step(*what)};
+    std::vector<statement> all;
+    // In one transaction with the step, which sees all that was granted before it got the lock.
+    if (what->ballot) all.push_back(statements_.lock_name(what->key).joined());
+    auto const first = all.size();
+    all.push_back(statements_.step(*what));
     if (what->nobody_behind) all.push_back(statements_.look_behind(what->key));
     // From after the end of the step's transaction: what joined the line is there for all to see.
     if (along) all.push_back(statements_.look(what->otherwise));
-    ask(which, std::move(all), [this, which, what, along](answer const& found) {
-        auto const& row = found.results.front();
+    ask(which, std::move(all), [this, which, what, along, first](answer const& found) {
+        auto const& row = found.results[first];
         sql::stepped out{.guarded = row.number(0, 2) != 0, .when = read_time(row)};
         if (!row.is_null(0, 3)) {
             out.written = stamp_in(row, 3);
             out.places = places_in(row.bytes(0, 4));
             out.joined_unseen =
-                what->nobody_behind && somebody_joined(*what, out.places, found.results[1]);
+                what->nobody_behind && somebody_joined(*what, out.places, found.results[first + 1]);
         } else if (out.guarded && along) {
             out.otherwise = read_view(found.results.back(), what->otherwise);
             out.when = read_time(found.results.back());

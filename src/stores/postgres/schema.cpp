@@ -10,6 +10,10 @@ namespace {
 
 // In the texts below: % is the prefix, @ the server's time, # its time in stamps, ! the version,
 // & how many rows a sweep takes.
+constexpr char const* ballots_table =
+    "CREATE TABLE IF NOT EXISTS %ballot (name bytea, condition boolean, ballot bigint NOT NULL, "
+    "granted bigint NOT NULL, PRIMARY KEY (name, condition)) WITH (fillfactor = 50)";
+
 constexpr std::array creation_texts{
     // Two that make one table at the same time get in each other's way in the catalogue.
     "SELECT pg_advisory_xact_lock(hashtext('%'))",
@@ -24,8 +28,24 @@ constexpr std::array creation_texts{
     "CREATE TABLE IF NOT EXISTS %line (name bytea, condition boolean, place bigint, "
     "claim uuid NOT NULL, session bigint NOT NULL, body bytea NOT NULL, "
     "PRIMARY KEY (name, condition, place), UNIQUE (claim, name, condition, session))",
+    ballots_table,
     "SELECT setval('%stamp', greatest(last_value, #)) FROM %stamp",
     "INSERT INTO %meta (version, swept) SELECT !, 0 WHERE NOT EXISTS (SELECT 1 FROM %meta)",
+};
+
+// Tables that were made before there were ballots do not have theirs.
+constexpr std::array ballots_creation_texts{creation_texts.front(), ballots_table};
+
+// Two transactions: whoever does not find the ballot of a name any more finds the floor that has it. A row that was
+// written meanwhile is looked at again under its lock.
+constexpr std::array sweep_ballots_texts{
+    "INSERT INTO %ballot AS t (name, condition, ballot, granted) SELECT ''::bytea, false, "
+    "max(ballot), @ "
+    "FROM %ballot WHERE name <> '' AND granted < @ - 10000000 HAVING max(ballot) IS NOT NULL "
+    "ON CONFLICT (name, condition) DO UPDATE SET ballot = excluded.ballot, granted = "
+    "excluded.granted WHERE t.ballot < excluded.ballot",
+    "DELETE FROM %ballot WHERE name <> '' AND granted < @ - 10000000 AND ballot <= "
+    "(SELECT f.ballot FROM %ballot f WHERE f.name = '' AND NOT f.condition)",
 };
 
 // A minute of stamps: so many are never drawn between the look at the sequence and its move.
@@ -96,24 +116,40 @@ std::vector<statement> in_one_transaction(std::vector<statement_text> const& tex
 schema::schema(std::string prefix)
     : prefix_{std::move(prefix)},
       greeting_{"", "SELECT pg_is_in_recovery(), pg_backend_pid()"},
+      usual_settings_{"",
+                      "SELECT set_config('default_transaction_isolation', 'read committed', "
+                      "false), set_config('lock_timeout', $1::text, false)"},
       look_{"",
             filled("SELECT version, (SELECT " + std::string{behind} + " FROM %stamp) FROM %meta",
                    prefix_)},
       sweep_turn_{
           "", filled("UPDATE %meta SET swept = @ WHERE swept < @ - 60000000 RETURNING 1", prefix_)},
+      look_for_ballots_{
+          "", filled("SELECT (to_regclass('%ballot') IS NOT NULL)::int::bigint", prefix_)},
       creation_{filled_all(creation_texts, prefix_)},
+      ballots_creation_{filled_all(ballots_creation_texts, prefix_)},
       catch_up_{filled_all(catch_up_texts, prefix_)},
-      sweep_{filled_all(sweep_texts, prefix_)} {}
+      sweep_{filled_all(sweep_texts, prefix_)},
+      sweep_ballots_{filled_all(sweep_ballots_texts, prefix_)} {}
 
 std::vector<statement> schema::creation() const { return in_one_transaction(creation_); }
 
 std::vector<statement> schema::catch_up() const { return in_one_transaction(catch_up_); }
 
-std::vector<statement> schema::sweep() const {
-    std::vector<statement> out;
-    for (auto const& each : sweep_)
-        out.emplace_back(each);
-    return out;
+std::vector<statement> schema::ballots_creation() const {
+    return in_one_transaction(ballots_creation_);
+}
+
+std::vector<statement> schema::sweep() const { return {sweep_.begin(), sweep_.end()}; }
+
+std::vector<statement> schema::sweep_ballots() const {
+    return {sweep_ballots_.begin(), sweep_ballots_.end()};
+}
+
+std::string ballot_to_exceed(schema const& tables, std::string const& name,
+                             std::string const& condition) {
+    return "(SELECT coalesce(max(ballot), 0) FROM " + tables.table("ballot") +
+           " WHERE (name, condition) IN ((" + name + ", " + condition + "), (''::bytea, false)))";
 }
 
 std::string schema::words() const {
@@ -124,7 +160,8 @@ std::string schema::words() const {
     return out + filled(
                      "COMMIT;\n-- For each user of the locks, in place of app:\n"
                      "-- GRANT SELECT, UPDATE ON %meta TO app;\n"
-                     "-- GRANT SELECT, INSERT, UPDATE, DELETE ON %session, %head, %line TO app;\n"
+                     "-- GRANT SELECT, INSERT, UPDATE, DELETE ON %session, %head, %line, %ballot "
+                     "TO app;\n"
                      "-- GRANT USAGE, SELECT, UPDATE ON SEQUENCE %stamp TO app;\n",
                      prefix_);
 }

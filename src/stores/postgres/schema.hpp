@@ -1,6 +1,7 @@
 // The tables that everything lives in, and what keeps them small.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ namespace holdfast::stores::postgres {
 /// that nobody else inserts; were a row made, erased and removed in between, the next stamp of the
 /// name would be lower than the last. An update of a row that is there draws it under the row's lock.
 ///
+/// Ballots have a table of their own, which tables from before there were any get with the first one: the last one of
+/// each name, and that of the name without a letter, the floor, for all names that are not there.
+///
 /// Thread-safety: immutable.
 class schema {
 public:
@@ -29,6 +33,10 @@ public:
 
     /// -> whether it is a standby, the process id of the backend
     [[nodiscard]] statement_text const& greeting() const noexcept { return greeting_; }
+    /// For a connection that nobody else uses; a statement of its waits so long for a lock.
+    [[nodiscard]] statement usual_settings(std::chrono::milliseconds longest_wait) const {
+        return statement{usual_settings_}.words(std::to_string(longest_wait.count()) + "ms");
+    }
     /// -> version, whether the sequence is behind the clock; no row: tables of somebody else
     [[nodiscard]] statement_text const& look() const noexcept { return look_; }
     /// Makes the tables, in one transaction.
@@ -42,18 +50,32 @@ public:
     [[nodiscard]] std::vector<statement> sweep() const;
     static constexpr std::int64_t swept_at_once = 5'000;
 
+    /// -> whether the table of ballots is there
+    [[nodiscard]] statement look_for_ballots() const { return statement{look_for_ballots_}; }
+    [[nodiscard]] std::vector<statement> ballots_creation() const;
+    /// Ballots of names that are old enough count for all names, and are then removed.
+    [[nodiscard]] std::vector<statement> sweep_ballots() const;
+
     /// All that makes the tables, for people.
     [[nodiscard]] std::string words() const;
 
 private:
     std::string prefix_;
     statement_text greeting_;
+    statement_text usual_settings_;
     statement_text look_;
     statement_text sweep_turn_;
+    statement_text look_for_ballots_;
     std::vector<statement_text> creation_;
+    std::vector<statement_text> ballots_creation_;
     std::vector<statement_text> catch_up_;
     std::vector<statement_text> sweep_;
+    std::vector<statement_text> sweep_ballots_;
 };
+
+/// What a ballot for a name has to exceed, as an expression.
+[[nodiscard]] std::string ballot_to_exceed(schema const& tables, std::string const& name,
+                                           std::string const& condition);
 
 /// The server's time in microseconds.
 inline constexpr char const* server_time =

@@ -17,7 +17,7 @@ std::string element_of(compare::session_id id) {
 std::string const time_and_clock = std::string{server_time} + ", " + server_clock;
 
 // The rows of one look, told apart by a column: 0 the time, 1 the head, 2 the line, 3 sessions.
-std::string look_words(schema const& tables, bool claims) {
+std::string look_words(schema const& tables, bool claims, bool ballot) {
     auto const of_name =
         " FROM " + tables.table("line") + " WHERE name = $1::bytea AND condition = $2::boolean";
     std::string const items = claims ? "(SELECT * FROM l UNION SELECT * FROM c)" : "l";
@@ -38,7 +38,10 @@ std::string look_words(schema const& tables, bool claims) {
            items +
            " y UNION ALL SELECT 0, 0, 3, i.id, s.expires, "
            "CASE WHEN $5::boolean THEN s.body END, NULL FROM i LEFT JOIN " +
-           tables.table("session") + " s ON s.id = i.id";
+           tables.table("session") + " s ON s.id = i.id" +
+           (ballot ? " UNION ALL SELECT 0, 0, 4, " +
+                         ballot_to_exceed(tables, "$1::bytea", "$2::boolean") + ", 0, NULL, NULL"
+                   : "");
 }
 
 // The same for several names, whose number among them is the last column.
@@ -117,8 +120,15 @@ statements::statements(std::string const& prefix) : tables_{prefix} {
              "DELETE FROM " + session + " WHERE id = ANY($1::bigint[]) AND expires <= " + time};
     look_at_ = {"hf_look_at", "SELECT " + time_and_clock + ", id, expires - " + time + " FROM " +
                                   session + " WHERE id = ANY($1::bigint[])"};
-    look_ = {"hf_look", look_words(tables_, false)};
-    look_claims_ = {"hf_look_claims", look_words(tables_, true)};
+    look_ = {"hf_look", look_words(tables_, false, false)};
+    look_claims_ = {"hf_look_claims", look_words(tables_, true, false)};
+    look_ballot_ = {"hf_look_ballot", look_words(tables_, false, true)};
+    look_ballot_claims_ = {"hf_look_ballot_claims", look_words(tables_, true, true)};
+    // A name that nobody has used yet gets a row that looks as one erased.
+    lock_name_ = {"hf_lock_name",
+                  "INSERT INTO " + head +
+                      " AS h (name, condition, stamp, erased) SELECT $1::bytea, $2::boolean, 0, " +
+                      time + " ON CONFLICT (name, condition) DO UPDATE SET stamp = h.stamp"};
     look_names_ = {"hf_look_names", look_names_words(tables_)};
     list_ = {"hf_list", list_words(tables_, false)};
     list_waited_ = {"hf_list_waited", list_words(tables_, true)};
@@ -162,7 +172,8 @@ statement statements::look_at(std::vector<compare::session_id> const& ids) const
 }
 
 statement statements::look(compare::name_query const& what) const {
-    statement out{what.claims.empty() ? look_ : look_claims_};
+    auto const& usual = what.claims.empty() ? look_ : look_claims_;
+    statement out{!what.ballot ? usual : what.claims.empty() ? look_ballot_ : look_ballot_claims_};
     out.bytes(what.key.name).flag(what.key.condition);
     what.line == compare::name_query::whole_line ? out.null()
                                                  : out.number(std::int64_t{what.line} + 1);
@@ -206,6 +217,10 @@ statement statements::unwatch(compare::name_key const& key, std::string const& c
 
 statement statements::notify(std::string const& channel, std::string payload) const {
     return statement{notify_}.words(channel).words(std::move(payload));
+}
+
+statement statements::lock_name(compare::name_key const& key) const {
+    return statement{lock_name_}.bytes(key.name).flag(key.condition);
 }
 
 statement statements::look_behind(compare::name_key const& key) const {

@@ -42,6 +42,8 @@ public:
     /// -> names
     [[nodiscard]] statement list(compare::listing const& what) const;
 
+    /// For a step with a ballot: until the end of its transaction no other step on the name is carried out.
+    [[nodiscard]] statement lock_name(compare::name_key const& key) const;
     /// -> whether the guard held, the stamp when the first branch was carried out, the places given
     [[nodiscard]] statement step(compare::step const& what) const;
     /// -> the last places that are taken
@@ -60,7 +62,8 @@ private:
 
     schema const tables_;
     statement_text open_, keep_, raise_, close_, reap_, look_at_, look_, look_claims_, look_names_,
-        list_, list_waited_, look_behind_, watch_, unwatch_, notify_;
+        look_ballot_, look_ballot_claims_, list_, list_waited_, look_behind_, lock_name_, watch_,
+        unwatch_, notify_;
     mutable std::map<std::uint32_t, statement_text> steps_;  ///< by what a step consists of
 };
 
@@ -78,6 +81,8 @@ struct step_shape {
         has_letters = 256,
         announces = 512,
         appends_otherwise = 1024,
+        votes = 2048,    ///< it has a ballot
+        compares = 4096  ///< which has to exceed the others
     };
     [[nodiscard]] static std::uint32_t of(compare::step const& what);
     [[nodiscard]] static std::string text(std::uint32_t shape, schema const& tables);

@@ -19,6 +19,7 @@ public:
           session_{tables.table("session")},
           head_{tables.table("head")},
           line_{tables.table("line")},
+          tables_{tables},
           sequence_{tables.sequence()},
           drawn_{sequence_ + ", " + server_stamp} {}
 
@@ -29,6 +30,8 @@ public:
         auto const condition = next("boolean");
         values_ = name + ", " + condition;
         of_name_ = "name = " + name + " AND condition = " + condition;
+        name_ = name;
+        condition_ = condition;
         auto const expected = has(step_shape::has_head) ? next("bigint") : "";
         write_guard(self, generation);
         auto const conditions = write_conditions();
@@ -65,6 +68,9 @@ private:
         if (has(step_shape::needs_nobody))
             out += " AND NOT EXISTS (SELECT 1 FROM " + line_ + " WHERE " + of_name_ +
                    " AND place <> ALL(" + next("bigint[]") + "))";
+        if (has(step_shape::votes)) ballot_ = next("bigint");
+        if (has(step_shape::compares))
+            out += " AND " + ballot_ + " > " + ballot_to_exceed(tables_, name_, condition_);
         return out;
     }
 
@@ -132,6 +138,12 @@ private:
                      places + ") u(claim, place) WHERE l.claim = u.claim AND l." + of_name_ +
                      " AND l.place = u.place)";
         }
+        if (has(step_shape::votes))
+            text_ += ", v AS (INSERT INTO " + tables_.table("ballot") +
+                     " AS b (name, condition, ballot, granted) SELECT " + values_ + ", " + ballot_ +
+                     ", " + server_time +
+                     " FROM h ON CONFLICT (name, condition) DO UPDATE SET ballot = "
+                     "greatest(b.ballot, excluded.ballot), granted = excluded.granted)";
         if (has(step_shape::appends)) append("a", "h");
         if (has(step_shape::appends_otherwise)) append("o", "g WHERE NOT EXISTS (SELECT 1 FROM h)");
     }
@@ -159,8 +171,10 @@ private:
     }
 
     std::uint32_t const shape_;
-    std::string const session_, head_, line_, sequence_, drawn_;
-    std::string values_, of_name_, text_;
+    std::string const session_, head_, line_;
+    schema const& tables_;
+    std::string const sequence_, drawn_;
+    std::string name_, condition_, values_, of_name_, ballot_, text_;
     int parameters_{0};
 };
 
@@ -208,6 +222,8 @@ std::uint32_t step_shape::of(compare::step const& what) {
     add(!what.append.empty(), appends);
     add(!what.letters.empty(), has_letters);
     add(!what.append_otherwise.empty(), appends_otherwise);
+    add(what.ballot.has_value(), votes);
+    add(what.ballot && what.ballot->compared, compares);
     return out;
 }
 
@@ -225,6 +241,7 @@ statement statements::step(compare::step const& what) const {
     if (what.not_after) out.number(what.not_after->time_since_epoch().count());
     if (!what.present.empty()) out.array(what.present, claim_of).array(what.present, place_of);
     if (what.nobody_behind) out.array(what.seen_places, number_element);
+    if (what.ballot) out.number(what.ballot->number);
     if ((shape & step_shape::writes) != 0) add_head(out, *what.head);
     if (!what.leave.empty()) out.array(what.leave, claim_of).array(what.leave, place_of);
     if (!what.append.empty()) add_items(out, what.append);

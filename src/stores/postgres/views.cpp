@@ -12,7 +12,7 @@ namespace holdfast::stores::postgres {
 namespace {
 
 enum column { of_kind = 2, of_number = 3, of_second = 4, of_body = 5, of_claim = 6, of_name = 7 };
-enum kind { is_head = 1, is_item = 2, is_session = 3 };
+enum kind { is_head = 1, is_item = 2, is_session = 3, is_ballot = 4 };
 
 std::uint64_t number_in(std::string_view bytes) {
     std::uint64_t out = 0;
@@ -46,6 +46,7 @@ void add_row(sql::viewed& out, rows const& from, int row) {
         out.found.sessions.push_back({id, there, compare::store_time_of(expires), std::move(body)});
         break;
     }
+    case is_ballot: out.found.ballot = seam::sequence{number}; break;
     default: break;
     }
 }
@@ -80,7 +81,7 @@ std::vector<sql::viewed> read_views(rows const& from,
 
 bool looks_alike(std::vector<compare::name_query> const& what) {
     return what.size() > 1 && std::ranges::all_of(what, [&](auto const& each) {
-               return each.claims.empty() && each.sessions.empty() &&
+               return each.claims.empty() && each.sessions.empty() && !each.ballot &&
                       each.bodies == what.front().bodies;
            });
 }

@@ -53,6 +53,15 @@ command& command::append(std::string_view front, std::string_view back) {
     return *this;
 }
 
+command& command::append_encoded(std::string_view arguments, unsigned count) {
+    if (bytes_.size() - used_ < arguments.size())
+        bytes_.resize(std::max(2 * bytes_.size(), used_ + arguments.size()));
+    write(bytes_.data() + used_, arguments);
+    used_ += arguments.size();
+    arguments_ += count;
+    return *this;
+}
+
 command& command::append_number(std::int64_t bits, bool is_signed) {
     char digits[24];
     auto const end =
@@ -67,6 +76,19 @@ command& command::append_with_clock(std::string_view rest) {
     append(room, rest);
     clock_at_ = static_cast<unsigned>(used_ - line_end.size() - rest.size() - room.size());
     return *this;
+}
+
+command command::with_text() const {
+    constexpr unsigned replaced = 2;
+    command out{"EVAL"};
+    out << script_->text;
+    auto const at = out.end();
+    out.append_encoded(part(behind_script_, end()), arguments_ - replaced);
+    if (clock_at_ != 0) out.clock_at_ = clock_at_ - behind_script_ + at;
+    if (piece.named) out.concerns(piece.name);
+    out.only_for = only_for;
+    out.to = to;
+    return out;
 }
 
 std::string_view command::bytes(seam::clock_id clock) {

@@ -26,6 +26,10 @@ constexpr milliseconds longest_pause{1000};
 constexpr milliseconds short_pause{100};
 constexpr int short_pauses = 16;
 
+bool names_another_server(std::string_view words) noexcept {
+    return words.starts_with("MOVED ") || words.starts_with("ASK ");
+}
+
 }  // namespace
 
 connection::connection(std::shared_ptr<settings const> to, std::string name, watcher& of,
@@ -35,7 +39,8 @@ connection::connection(std::shared_ptr<settings const> to, std::string name, wat
       watcher_{of},
       events_{events},
       about_{about},
-      random_{seed} {}
+      random_{seed},
+      gathering_{*this} {}
 
 connection::~connection() = default;
 
@@ -65,12 +70,27 @@ void connection::put(question what, base::instant now) {
     auto const wanted = what.what.only_for;
     if (wanted != seam::clock_id{} && wanted != clock_)
         return what.from->on_failure(what.which, another_server(*to_));
-    if (what.answer_within > milliseconds::zero()) {
-        // Whoever asks again after that time may have measured it from a moment earlier.
-        auto const allowed = what.answer_within - what.answer_within / 8;
-        silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
-    }
-    if (what.asking) ask_ourselves(command{"ASKING"}, false, now);
+    expect_answer(what, now);
+    if (gathering_.takes(what)) return gathering_.add(std::move(what));
+    gathering_.send();  // came first
+    if (gathering_.holds_back(what)) return gathering_.add(std::move(what));
+    send_alone(std::move(what));
+}
+
+void connection::expect_answer(question const& what, base::instant now) noexcept {
+    if (what.answer_within <= milliseconds::zero()) return;
+    // Whoever asks again after that time may have measured it from a moment earlier.
+    auto const allowed = what.answer_within - what.answer_within / 8;
+    silent_from_ = std::min(silent_from_, now + std::max(allowed, shortest_silence));
+}
+
+void connection::send_alone(question what) {
+    if (what.from != nullptr)
+        if (auto text = scripts_.before(what.what))
+            send_alone({.what = std::move(*text),
+                        .give_up = what.give_up,
+                        .meaning = question::purpose::script});
+    if (what.asking) send_alone({.what = command{"ASKING"}, .give_up = what.give_up});
     out_.append(what.what.bytes(clock_));
     asked_.push_back(std::move(what));
 }
@@ -90,6 +110,7 @@ base::instant connection::troubled_from() const noexcept {
 }
 
 void connection::flush(base::instant now) {
+    if (at_ == phase::ready) gathering_.send();
     if (out_.empty() || stream_ == nullptr || !stream_->is_open()) return;
     guarded(now, [&] {
         written_ += stream_->write(std::string_view{out_}.substr(written_));
@@ -139,8 +160,10 @@ void connection::receive(base::instant now) {
             if (auto why = other_protocol(bytes, *to_)) throw unwelcome{*std::move(why)};
         silent_from_ = base::never;
         parser_->feed(bytes);
-        while (parser_->next(answer_))
+        while (parser_->next(answer_)) {
             take(answer_, now);
+            if (stream_ == nullptr) return;  // whoever was answered has cut it
+        }
         if (got < buffer_.size() && !stream_->reads_ahead()) return;
         if (base::boot_clock::now() - now < longest_turn) continue;
         more_ = true;
@@ -153,14 +176,11 @@ void connection::take(answer const& what, base::instant now) {
     auto first = std::move(asked_.front());
     asked_.pop_front();
     if (first.from == nullptr) return take_greeting(first, what, now);
-    if (what.is_error()) {
-        auto const words = what.error_words();
-        if (words.starts_with("NOSCRIPT") && first.what.calls() != nullptr)
-            return load(std::move(first), now);
-        if (watcher_.takes_over(first, words)) return;
-        return first.from->on_failure(first.which, explain(words, *to_));
-    }
+    if (first.repeated) gathering_.let_follow(first.what);
+    if (what.is_error()) return take_error(std::move(first), what.error_words(), now);
     prove();
+    if (gathering_.is_premature(first, what)) return repeat(std::move(first), now);
+    if (first.what.piece.gathers) gathering_.learn(first.what, what);
     try {
         first.from->on_answer(first.which, what, clock_);
     } catch (garbled const& why) {
@@ -169,18 +189,38 @@ void connection::take(answer const& what, base::instant now) {
     }
 }
 
-// The server has forgotten a script, or never knew it. Behind the script the same call works, and so
-// do those that come after it.
-void connection::load(question again, base::instant now) {
-    auto const* const what = again.what.calls();
-    if (std::ranges::find(loading_, what) == loading_.end()) {
-        loading_.push_back(what);
-        command text{"SCRIPT"};
-        text << "LOAD" << what->text;
-        text.stands_for(*what);
-        ask_ourselves(std::move(text), false, now);
+// Most of the reasons pass, or concern one of them only.
+void connection::take_apart(question const& batch, std::string_view words) {
+    if (is_lasting(words)) gathering_.switch_off();
+    bool const elsewhere = names_another_server(words);
+    for (auto& each : gathering_.take_apart(batch))
+        if (!elsewhere || !watcher_.takes_over(each, words)) send_alone(std::move(each));
+}
+
+// Where the server has forgotten the script of a call, the same call works behind the script; where it does not take
+// the script, or does not keep it either, with the text in the call.
+void connection::take_error(question what, std::string_view words, base::instant now) {
+    auto const* const calls = what.what.calls();
+    bool const again = !what.is_batch || (gathering_.is_on() && !what.repeated);
+    if (words.starts_with("NOSCRIPT") && calls != nullptr && again) {
+        bool const lasts = what.repeated || scripts_.is_refused(*calls);
+        scripts_.on_missing();
+        if (lasts && !what.is_batch) what.what = what.what.with_text();
+        return repeat(std::move(what), now);
     }
-    put(std::move(again), now);
+    if (what.is_batch) return take_apart(what, words);
+    what.repeated = false;  // elsewhere it never was
+    if (watcher_.takes_over(what, words)) return;
+    what.from->on_failure(what.which, explain(words, *to_));
+}
+
+// It goes at once, as it went before; what came after it stays behind.
+void connection::repeat(question what, base::instant now) {
+    what.repeated = true;
+    what.give_up = answer_by();
+    gathering_.keep_behind(what.what);
+    expect_answer(what, now);
+    send_alone(std::move(what));
 }
 
 // --- ends --------------------------------------------------------------------------------------
@@ -213,7 +253,7 @@ void connection::cut(base::error const& why, base::instant now) {
     clock_is_shared_ = false;
     heard_ = more_ = false;
     silent_from_ = base::never;
-    loading_.clear();
+    scripts_.clear();
     last_error_ = why;
     if (was_ready && now - ready_since_ >= useful_after) failures_ = 0;
     // The first try after a connection that worked is made at once, unless it was made just now.
@@ -228,6 +268,9 @@ void connection::cut(base::error const& why, base::instant now) {
     auto asked = std::exchange(asked_, {});
     auto held = std::exchange(held_, {});
     watcher_.on_break(why);
+    gathering_.cut(why);
+    for (auto const& each : asked)
+        if (each.repeated) gathering_.let_follow(each.what);
     for (auto* const all : {&asked, &held})
         for (auto& each : *all)
             if (each.from != nullptr) each.from->on_cut(each.which, why);
@@ -242,49 +285,6 @@ void connection::lead_to(std::shared_ptr<settings const> to) {
 
 void connection::abandon() noexcept {
     if (stream_ != nullptr) stream_->abandon();
-}
-
-// --- time --------------------------------------------------------------------------------------
-
-base::instant connection::front_due() const noexcept {
-    auto due = base::never;
-    if (!asked_.empty()) due = asked_.front().give_up;
-    if (!held_.empty()) due = std::min(due, held_.front().give_up);
-    return due;
-}
-
-base::instant connection::next_due() const noexcept {
-    auto const due = front_due();
-    if (at_ == phase::idle) return kept_ || !held_.empty() ? std::min(due, rest_until_) : due;
-    return at_ == phase::ready ? due : std::min(due, connect_by_);
-}
-
-void connection::tend(base::instant now) {
-    if (now >= front_due()) expire(now);
-    if (at_ == phase::dialling || at_ == phase::greeting) {
-        if (now >= connect_by_) return cut(no_connection(), now);
-        if (at_ == phase::dialling) on_ready(now);  // a host may have been looked up
-    }
-    bool const wanted = kept_ || !held_.empty();
-    if (at_ == phase::idle && wanted && now >= rest_until_) dial(now);
-}
-
-base::error connection::no_connection() const {
-    if (stream_ != nullptr && stream_->is_securing()) return no_handshake(*to_);
-    return unreachable("no connection within " + std::to_string(to_->timeout.count()) + " ms",
-                       *to_);
-}
-
-void connection::expire(base::instant now) {
-    if (!asked_.empty() && now >= asked_.front().give_up)
-        return cut(
-            unreachable("no answer within " + std::to_string(to_->timeout.count()) + " ms", *to_),
-            now);
-    while (!held_.empty() && now >= held_.front().give_up) {
-        auto const first = std::move(held_.front());
-        held_.pop_front();
-        first.from->on_cut(first.which, last_error_ ? *last_error_ : no_connection());
-    }
 }
 
 }  // namespace holdfast::stores::redis

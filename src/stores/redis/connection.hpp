@@ -16,7 +16,9 @@
 #include "base/random.hpp"
 #include "net/poller.hpp"
 #include "stores/redis/answer.hpp"
+#include "stores/redis/gathering.hpp"
 #include "stores/redis/question.hpp"
+#include "stores/redis/script_cache.hpp"
 #include "stores/redis/settings.hpp"
 
 namespace holdfast::net {
@@ -36,7 +38,7 @@ struct unwelcome {
 /// took effect. Nothing here waits.
 ///
 /// Thread-safety: none; its owner serialises.
-class connection {
+class connection final : gathering::owner {
 public:
     /// What else happens on a connection.
     class watcher {
@@ -97,10 +99,12 @@ public:
     void lead_to(std::shared_ptr<settings const> to);
     [[nodiscard]] settings const& target() const noexcept { return *to_; }
 
-    /// From the next connection on, learn which server it is before anything else is sent.
-    void identify() noexcept { identifies_ = true; }
-    /// From the next connection on, have nothing to do with a replica.
-    void require_master() noexcept { requires_master_ = true; }
+    /// From the next connection on, before anything else is sent: learn which server it is, have nothing to do with a
+    /// replica, and for a connection that calls scripts learn which of them are there.
+    void vet(bool calls_scripts) noexcept {
+        vets_ = true;
+        calls_scripts_ = calls_scripts;
+    }
     /// Of the server that is reached: the same for all of its clients, another after its restart. Where
     /// the server does not say which it is, one of this connection alone. 0 while there is none.
     [[nodiscard]] seam::clock_id clock() const noexcept { return clock_; }
@@ -117,8 +121,9 @@ public:
     [[nodiscard]] bool has_more() const noexcept { return more_; }
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
-    [[nodiscard]] bool is_choked() const noexcept { return !out_.empty(); }
-    [[nodiscard]] std::size_t unanswered() const noexcept { return asked_.size(); }
+    [[nodiscard]] std::size_t unanswered() const noexcept {
+        return asked_.size() + gathering_.size();
+    }
 
     /// Ends the connection. Everything under way fails; it connects again when it is wanted.
     void cut(base::error const& why, base::instant now);
@@ -132,15 +137,19 @@ private:
     void dial(base::instant now);
     void greet(base::instant now);
     void put(question what, base::instant now);
-    void ask_ourselves(command what, bool essential, base::instant now);
+    void expect_answer(question const& what, base::instant now) noexcept;
+    void send_alone(question what) override;
+    [[nodiscard]] base::instant answer_by() const override {
+        return base::boot_clock::now() + to_->timeout;
+    }
     void ask_ourselves(command what, question::purpose meaning, base::instant now);
     void take_greeting(question const& asked, answer const& what, base::instant now);
-    void take_identity(answer const& what);
-    void take_role(answer const& what) const;
     void become_ready(base::instant now);
     void receive(base::instant now);
     void take(answer const& what, base::instant now);
-    void load(question again, base::instant now);
+    void take_apart(question const& batch, std::string_view words);
+    void take_error(question what, std::string_view words, base::instant now);
+    void repeat(question what, base::instant now);
     void expire(base::instant now);
     [[nodiscard]] base::error no_connection() const;
     [[nodiscard]] base::instant front_due() const noexcept;
@@ -157,8 +166,8 @@ private:
 
     phase at_{phase::idle};
     bool kept_{false};
-    bool identifies_{false};
-    bool requires_master_{false};
+    bool vets_{false};
+    bool calls_scripts_{false};
     seam::clock_id clock_{};
     bool clock_is_shared_{false};
     int failures_{0};
@@ -180,7 +189,8 @@ private:
     std::size_t written_{0};      ///< of `out_`
     std::deque<question> asked_;  ///< sent or to be sent, in order
     std::deque<question> held_;   ///< wait for a connection
-    std::vector<script const*> loading_;
+    gathering gathering_;         ///< to be sent with the next write
+    script_cache scripts_;
 };
 
 }  // namespace holdfast::stores::redis

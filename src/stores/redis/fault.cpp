@@ -1,5 +1,6 @@
 #include "stores/redis/fault.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.hpp"
@@ -162,6 +163,16 @@ base::error not_a_master(std::string_view role, settings const& of) {
     auto const cure = of.kind == deployment::one_server ? "; name the primary in the store URL"
                                                         : "; its primary is looked for";
     return {errc::store_unavailable, who + "replica" + cure};
+}
+
+// The words of Redis 6.2, which wraps those of a command inside a script, and of Redis 7.
+bool is_lasting(std::string_view words) noexcept {
+    constexpr std::string_view known[] = {
+        "NOPERM",         "no permissions",        "can't run this command",
+        "nknown command", "nknown Redis command",  "nknown subcommand",
+        "CROSSSLOT",      "Error compiling script"};
+    return std::ranges::any_of(
+        known, [&](auto each) { return words.find(each) != std::string_view::npos; });
 }
 
 }  // namespace holdfast::stores::redis

@@ -35,4 +35,7 @@ namespace holdfast::stores::redis {
 /// The server is a replica, or no server for data at all.
 [[nodiscard]] base::error not_a_master(std::string_view role, settings const& of);
 
+/// Whether the server says that it will not carry out this script now or later: it lacks a command, or the user a right.
+[[nodiscard]] bool is_lasting(std::string_view words) noexcept;
+
 }  // namespace holdfast::stores::redis

@@ -110,8 +110,8 @@ std::string key_space::pattern(std::string_view prefix, bool condition) const {
     return escaped(condition ? conditions_ : names_) + wanted + "*}";
 }
 
-void append_group(command& to, std::string_view record) {
-    for (std::string_view const suffix : {"", ":claims", ":holders", ":bars", ":extra"})
+void append_companions(command& to, std::string_view record) {
+    for (std::string_view const suffix : {":claims", ":holders", ":bars", ":extra"})
         to.append(record, suffix);
 }
 

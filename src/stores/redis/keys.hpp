@@ -33,6 +33,7 @@ public:
         : prefix_{std::move(prefix)},
           mark_{prefix_ + "mark"},
           waited_{prefix_ + "waited"},
+          ballots_{prefix_ + "ballots"},
           names_{prefix_ + "name:{"},
           conditions_{prefix_ + "condition:{"} {}
 
@@ -44,6 +45,12 @@ public:
     }
     void append_waited(command& to, std::optional<slot_number> slot) const {
         append_common(to, waited_, slot);
+    }
+    /// The last ballot of a name, and those of all names by their age.
+    void append_ballots(command& to, std::string_view record,
+                        std::optional<slot_number> slot) const {
+        to.append(record, ":ballot");
+        append_common(to, ballots_, slot);
     }
     /// The MATCH pattern for the indexes of all slots.
     [[nodiscard]] std::string waited_pattern() const { return escaped(waited_) + ":{*}"; }
@@ -77,6 +84,7 @@ private:
     std::string prefix_;
     std::string mark_;
     std::string waited_;
+    std::string ballots_;
     std::string names_;
     std::string conditions_;
 };
@@ -85,8 +93,10 @@ private:
 inline constexpr unsigned group_size = 5;
 /// The mark before the groups, and the index behind them.
 inline constexpr unsigned common_keys = 2;
+/// What a ballot needs besides, behind all others.
+inline constexpr unsigned ballot_keys = 2;
 
-/// Appends a record's key and those of all that hangs on it, in the scripts' order.
-void append_group(command& to, std::string_view record);
+/// Appends the keys of all that hangs on a record, in the scripts' order.
+void append_companions(command& to, std::string_view record);
 
 }  // namespace holdfast::stores::redis

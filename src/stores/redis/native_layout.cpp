@@ -1,10 +1,10 @@
 #include "stores/redis/native_layout.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 #include <utility>
 
+#include "stores/redis/claim_record.hpp"
 #include "stores/redis/replies.hpp"
 #include "stores/redis/scripts.hpp"
 
@@ -58,48 +58,59 @@ std::unique_ptr<exchange> native_layout::begin(seam::request what) const {
 }
 
 command native_layout::call(script const& what, std::string_view name, bool condition) const {
-    return call_on(what, keys_.record(name, condition), name);
+    auto out = call_on(what, keys_.record(name, condition), name);
+    out.concerns(std::hash<std::string_view>{}(name));
+    return out;
 }
 
 command native_layout::call_on(script const& what, std::string_view record,
                                std::string_view name) const {
-    command out{what, common_keys + group_size};
-    if (slots_) out.to.slot = redis::slot_of(keys_.tag_in(record));
-    keys_.append_mark(out, out.to.slot);
-    append_group(out, record);
-    keys_.append_waited(out, out.to.slot);
-    out.append_with_clock(keys_.prefix());
+    auto out = call_unnamed(what, record);
     out << name;
+    return out;
+}
+
+command native_layout::call_unnamed(script const& what, std::string_view record,
+                                    seam::sequence ballot) const {
+    bool const votes = ballot != seam::sequence{};
+    command out{what, common_keys + group_size + (votes ? ballot_keys : 0)};
+    if (slots_) out.to.slot = redis::slot_of(keys_.tag_in(record));
+    out.piece.mark_at = out.end();
+    keys_.append_mark(out, out.to.slot);
+    out.piece.record_at = out.end();
+    out << record;
+    out.piece.record_end = out.end();
+    append_companions(out, record);
+    keys_.append_waited(out, out.to.slot);
+    if (votes) keys_.append_ballots(out, record, out.to.slot);
+    out.append_with_clock(keys_.prefix());
     return out;
 }
 
 // --- claims ------------------------------------------------------------------------------------
 
-std::string native_layout::info_of(seam::claim const& wanted) const {
+std::string native_layout::tail_of(seam::claim const& wanted) const {
     auto const& spec = *wanted.spec;
-    std::string out;
+    auto const& label = spec.label.empty() ? label_ : spec.label.get();
     constexpr std::size_t numbers = 48;  // lengths, and the actor
-    out.reserve(spec.owner.get().size() + spec.label.get().size() + label_.size() +
-                host_and_pid_.size() + spec.value.get().size() + numbers);
+    auto out = record_tail(wanted, spec.owner.get().size() + label.size() + host_and_pid_.size() +
+                                       spec.value.get().size() + numbers);
     append_netstring(out, spec.owner.get());
-    append_netstring(out, spec.label.empty() ? label_ : spec.label.get());
+    append_netstring(out, label);
     out += host_and_pid_;
     append_netstring(out, std::to_string(static_cast<std::uint64_t>(wanted.actor)));
     append_netstring(out, spec.value.get());
     return out;
 }
 
-void native_layout::append_claim(command& to, seam::claim const& wanted, bool queue) const {
-    auto const& spec = *wanted.spec;
-    to << seam::claim_words{wanted.id} << raw(spec.kind) << raw(spec.mode) << spec.permits
-       << spec.limit << (spec.order == ordering::fair ? 1 : 0) << spec.lease.count()
-       << (spec.joins ? 1 : 0) << spec.owner.get() << info_of(wanted);
+// Whether the claim may wait, and the secret that proves its grant then.
+void native_layout::append_queueing(command& to, seam::claim const& wanted, bool queue) const {
     if (!queue) {
-        to << std::string_view{};
+        to << raw(queueing::no);
         return;
     }
     auto const secret = secrets_.of(wanted.id);
-    to << std::string_view{secret.data(), secret.size()};
+    to.append(way_of(wanted) == queueing::listed ? "2" : "1", {secret.data(), secret.size()});
 }
 
 std::unique_ptr<exchange> native_layout::apply(seam::hello what) const {
@@ -110,13 +121,23 @@ std::unique_ptr<exchange> native_layout::apply(seam::hello what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
     auto const& wanted = what.subject;
-    auto out = call(scripts::submit, wanted.name(), is_condition(*wanted.spec));
-    out << raw(what.queue ? way_of(wanted) : queueing::no) << microseconds(what.not_after);
-    append_claim(out, wanted, what.queue);
+    bool const condition = is_condition(*wanted.spec);
+    bool const votes = what.ballot != seam::sequence{};
+    auto out = call_unnamed(scripts::submit, keys_.record(wanted.name(), condition), what.ballot);
+    out.begin_terms();
+    out << record_head{wanted} << tail_of(wanted) << record_lifetime(wanted.spec->lease)
+        << microseconds(what.not_after);
+    out.end_terms(4, wanted.spec->hash);
+    append_queueing(out, wanted, what.queue && !votes);
+    if (votes) out << static_cast<std::uint64_t>(what.ballot) << (what.repairs ? 1 : 0);
+    if (condition && !votes) out << std::string_view{};  // which admits nobody by itself
+    if (condition || votes) out.piece.gathers = false;
     out.only_for = what.clock;
     return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
+        if (auto const now = read_usual(in)) return {*now, seam::granted{grant_of(*now)}};
         auto const head = read_head(in);
         if (head.word == "granted") return {head.now, seam::granted{read_grant(in)}};
+        if (head.word == lone_word) return {head.now, seam::granted{read_lone_grant(in, head.now)}};
         if (head.word == "queued") return {head.now, seam::queued{read_span(in)}};
         if (head.word != "refused") unknown_word(head.word);
         return {head.now, read_refused(in, spec.get())};
@@ -125,9 +146,18 @@ std::unique_ptr<exchange> native_layout::apply(seam::submit what) const {
 
 std::unique_ptr<exchange> native_layout::apply(seam::settle what) const {
     auto const& ended = what.subject;
-    auto out = call(scripts::settle, ended.name(), is_condition(*ended.spec));
-    out << seam::claim_words{ended.id} << what.keep_for.count()
-        << microseconds(what.tombstone_until) << (what.consume ? 1 : 0);
+    auto out = call_on(scripts::settle, keys_.record(ended.name(), is_condition(*ended.spec)),
+                       ended.name());
+    out.begin_terms();
+    out << seam::claim_words{ended.id};
+    out.end_terms(1, ended.spec->hash);
+    out.piece.ends = true;
+    auto const keep_for = what.keep_for.count();
+    auto const tombstone_until = microseconds(what.tombstone_until);
+    if (keep_for != 0 || tombstone_until != 0 || what.consume) {
+        out << keep_for << tombstone_until << (what.consume ? 1 : 0);
+        out.piece.gathers = false;
+    }
     out.only_for = what.clock;
     return ask(std::move(out), read_settled);
 }
@@ -151,7 +181,9 @@ std::unique_ptr<exchange> native_layout::apply(seam::renew what) const {
         count, std::move(groups),
         [this, items = std::move(what.items)](renew_exchange::group const& those) {
             auto const& spec = *items[those.front()].subject.spec;
-            auto out = call(scripts::renew, spec.name, is_condition(spec));
+            // It must not wait for others, and changes nothing for them.
+            auto out =
+                call_on(scripts::renew, keys_.record(spec.name, is_condition(spec)), spec.name);
             for (auto const place : those)
                 out << seam::claim_words{items[place].subject.id} << items[place].lease.count();
             return out;

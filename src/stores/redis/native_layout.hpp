@@ -44,10 +44,13 @@ public:
     /// The slots of a cluster, else nullptr.
     [[nodiscard]] slot_map const* slots() const noexcept { return slots_.get(); }
 
-    /// A call for one name, up to and including the name.
+    /// A call for one name, up to and including the name. It takes effect in the order of all requests of the name.
     [[nodiscard]] command call(script const& what, std::string_view name, bool condition) const;
     [[nodiscard]] command call_on(script const& what, std::string_view record,
                                   std::string_view name) const;
+    /// Up to the keys and the prefix; with a ballot also the keys that it needs.
+    [[nodiscard]] command call_unnamed(script const& what, std::string_view record,
+                                       seam::sequence ballot = {}) const;
 
     /// Only the last listing is kept. The page after any other one searches all keys again.
     void keep(unfinished_listing listing) const;
@@ -68,8 +71,9 @@ private:
     [[nodiscard]] std::unique_ptr<exchange> apply(seam::evict what) const;
 
     [[nodiscard]] std::unique_ptr<exchange> set_watch(seam::cell_key const& key, bool on) const;
-    void append_claim(command& to, seam::claim const& wanted, bool queue) const;
-    [[nodiscard]] std::string info_of(seam::claim const& wanted) const;
+    void append_queueing(command& to, seam::claim const& wanted, bool queue) const;
+    /// What the record of a claim has behind its times.
+    [[nodiscard]] std::string tail_of(seam::claim const& wanted) const;
     /// Counts one; what to log of it, mostly nothing.
     [[nodiscard]] std::string refuse_unproven() const;
 

@@ -16,8 +16,7 @@ node::node(std::shared_ptr<settings const> to, seam::lane_id lane, std::string c
                                                                            events,
                                                                            about.commands,
                                                                            base::entropy()} {
-    commands.identify();
-    commands.require_master();
+    commands.vet(true);
     if (to_->replicas > 0)
         replicas.emplace(
             to_, name + "-replicas", std::move(key),

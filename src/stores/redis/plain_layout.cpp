@@ -216,11 +216,15 @@ std::unique_ptr<exchange> plain_layout::fault_of(seam::claim_spec const& spec) c
 std::unique_ptr<exchange> plain_layout::apply(seam::submit what) const {
     auto const& wanted = what.subject;
     if (auto fault = fault_of(*wanted.spec)) return fault;
+    if (what.ballot != seam::sequence{})
+        return refuse(errc::unsupported,
+                      "a server that is used in the layout 'plain' cannot be a member of a quorum");
     constexpr unsigned keys = 3;
     auto out = call(scripts::plain_acquire, keys, wanted.name());
     keys_.append_mark(out, out.to.slot);
     out << tombstone(wanted) << seam::to_string(wanted.id) << wanted.spec->lease.count()
         << what.not_after.time_since_epoch().count();
+    out.concerns(wanted.spec->hash);
     out.only_for = what.clock;
     return ask(std::move(out), [spec = wanted.spec](answer_reader& in) -> seam::reply {
         auto const head = read_head(in);
@@ -236,6 +240,7 @@ std::unique_ptr<exchange> plain_layout::apply(seam::settle what) const {
     auto out = call(scripts::plain_release, 2, ended.name());
     out << tombstone(ended) << seam::to_string(ended.id) << what.keep_for.count()
         << std::max<std::int64_t>(0, what.tombstone_until.time_since_epoch().count());
+    out.concerns(ended.spec->hash);
     out.only_for = what.clock;
     return ask(std::move(out), read_settled);
 }

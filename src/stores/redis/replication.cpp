@@ -23,8 +23,7 @@ replication::replication(std::shared_ptr<settings const> to, std::string name,
                                                                          events,
                                                                          about,
                                                                          seed} {
-    line_.identify();
-    line_.require_master();
+    line_.vet(false);
 }
 
 bool replication::concerns(seam::reply const& what) {

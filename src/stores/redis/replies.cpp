@@ -59,6 +59,24 @@ reply_head read_head(answer_reader& from) {
     return {now, from.text(), elements - head};
 }
 
+std::optional<seam::store_time> read_usual(answer_reader& from) {
+    if (from.peek() != answer::kind::integer) return std::nullopt;
+    return read_time(from);
+}
+
+seam::grant grant_of(seam::store_time now) noexcept {
+    seam::grant out;
+    out.number = seam::sequence{static_cast<std::uint64_t>(now.time_since_epoch().count())};
+    out.began = now;
+    return out;
+}
+
+seam::grant read_lone_grant(answer_reader& from, seam::store_time now) {
+    auto out = grant_of(now);
+    out.number = seam::sequence{from.number(largest_number)};
+    return out;
+}
+
 void unknown_word(std::string_view word) {
     throw garbled{"a script answered '" + std::string{word.substr(0, 40)} + "'"};
 }
@@ -77,6 +95,9 @@ seam::refused read_refused(answer_reader& from, seam::claim_spec const* spec) {
     } else if (why == "would_deadlock") {
         out.why = seam::refusal::would_deadlock;
         out.text = seam::stronger_text;
+    } else if (why == "outvoted") {
+        out.why = seam::refusal::outvoted;
+        out.ballot = seam::sequence{from.number(largest_number)};
     } else if (why == "kind") {
         out.why = seam::refusal::kind_mismatch;
         out.text = seam::kind_mismatch_text(spec, read_kind(from));
@@ -90,6 +111,7 @@ seam::refused read_refused(answer_reader& from, seam::claim_spec const* spec) {
 }
 
 seam::reply read_settled(answer_reader& from) {
+    if (auto const now = read_usual(from)) return {*now, seam::settled{seam::ending::released}};
     auto const head = read_head(from);
     if (head.word != "released" && head.word != "gone") unknown_word(head.word);
     return {head.now,

@@ -40,6 +40,16 @@ struct reply_head {
 };
 [[nodiscard]] reply_head read_head(answer_reader& from);
 
+/// What happens most is said by the time alone; nothing when the answer is of the other form.
+[[nodiscard]] std::optional<seam::store_time> read_usual(answer_reader& from);
+/// The grant that is said so: its sequence is the moment of its beginning.
+[[nodiscard]] seam::grant grant_of(seam::store_time now) noexcept;
+
+/// The word of a grant on a name that nobody else uses.
+inline constexpr std::string_view lone_word = "alone";
+/// What follows it: the sequence.
+[[nodiscard]] seam::grant read_lone_grant(answer_reader& from, seam::store_time now);
+
 /// Throws `garbled`: the script said a word that it does not have.
 [[noreturn]] void unknown_word(std::string_view word);
 

@@ -7,6 +7,7 @@ namespace holdfast::stores::redis::scripts {
 
 extern script const submit;
 extern script const settle;
+extern script const many;
 extern script const renew;
 extern script const convert;
 extern script const adjust;

@@ -128,9 +128,11 @@ std::string servers::replicated_key(seam::lane_id lane) {
 
 void servers::send(question what, base::instant now) {
     now_ = now;
+    if (what.turn == 0) what.turn = ++last_turn_;
+    if (postponed_.keep_behind(what)) return;
     if (auto* const to = find(what.what.to)) return to->commands.send(std::move(what), now);
     // A lane that nobody stands behind any more; whoever asked finds another.
-    if (!what.what.to.slot) what.give_up = now;
+    if (!what.what.to.slot) what.travels_until = now;
     if (discovery_) discovery_->hurry(now);
     postpone(std::move(what), "CLUSTERDOWN nobody is known to serve this slot");
 }
@@ -141,24 +143,20 @@ void servers::postpone(question what, std::string words) {
     auto const pause =
         longest / 2 +
         std::chrono::microseconds{random_.below(static_cast<std::uint64_t>(longest.count()) / 2)};
-    auto const due = std::min(now_ + pause, what.give_up);
-    postponed_.push_back({std::move(what), due, std::move(words)});
+    postponed_.add(std::move(what), now_ + pause, std::move(words));
 }
 
 void servers::send_postponed() {
-    // Whoever is answered may send something that is postponed again.
-    auto waiting = std::exchange(postponed_, {});
-    for (auto& each : waiting) {
-        if (now_ < each.due) {
-            postponed_.push_back(std::move(each));
-        } else if (now_ >= each.what.give_up) {
-            auto const* const to = find(each.what.what.to);
-            each.what.from->on_failure(each.what.which,
-                                       explain(each.words, to != nullptr ? to->target() : *of_));
-        } else {
-            send(std::move(each.what), now_);
+    postponed_.take_due(now_, [this](postponed_requests::request each) {
+        auto& what = each.what;
+        if (now_ >= what.travels_until) {
+            auto const* const to = find(what.what.to);
+            return what.from->on_failure(what.which,
+                                         explain(each.words, to != nullptr ? to->target() : *of_));
         }
-    }
+        what.give_up = now_ + of_->timeout;
+        send(std::move(what), now_);
+    });
 }
 
 bool servers::takes_over(node& from, question& what, std::string_view words) {
@@ -179,7 +177,8 @@ bool servers::takes_over(node& from, question& what, std::string_view words) {
 }
 
 void servers::redirect(question what, redirection const& where) {
-    if (++what.redirections > most_redirections)
+    what.limit_travel();
+    if (++what.redirections > most_redirections || now_ >= what.travels_until)
         return what.from->on_failure(
             what.which, unreachable("its nodes send requests from one to the other", *of_));
     auto& to = at(where.to);
@@ -189,9 +188,10 @@ void servers::redirect(question what, redirection const& where) {
         places_[static_cast<std::size_t>(to.lane())].serves = true;
         discovery_->hurry(now_);
     }
+    if (postponed_.keep_behind(what)) return;
+    what.give_up = now_ + of_->timeout;
+    // Not written here: answers may be read from the same connection at this moment. Whoever reads them tends all.
     to.commands.send(std::move(what), now_);
-    to.commands.flush(now_);
-    events_.wake();
 }
 
 // --- driving ---------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ void servers::take_rest(base::instant now) {
 
 void servers::tend(base::instant now) {
     now_ = now;
-    if (!postponed_.empty()) send_postponed();
+    send_postponed();
     for (std::size_t lane = 0; lane < places_.size(); ++lane)
         if (auto* const each = places_[lane].server.get()) each->tend(now);
     if (discovery_) discovery_->tend(now, troubled_from() <= now);
@@ -245,8 +245,7 @@ base::instant servers::next_due() const noexcept {
     auto due = base::never;
     for (auto const& each : places_)
         if (each.server != nullptr) due = std::min(due, each.server->next_due());
-    for (auto const& each : postponed_)
-        due = std::min(due, each.due);
+    due = std::min(due, postponed_.next_due());
     if (!discovery_) return due;
     auto const troubled = troubled_from();
     if (troubled > now_) due = std::min(due, troubled);

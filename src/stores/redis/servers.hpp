@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "net/poller.hpp"
 #include "stores/redis/discovery.hpp"
 #include "stores/redis/node.hpp"
+#include "stores/redis/postponed_requests.hpp"
 #include "stores/redis/slots.hpp"
 
 namespace holdfast::stores::redis {
@@ -75,11 +77,6 @@ private:
         bool taken_over{false};        ///< and not reached since
         bool serves{false};            ///< some slots
     };
-    struct postponed {
-        question what;
-        base::instant due{};
-        std::string words;  ///< of who sent it away
-    };
 
     // node::owner
     void on_reached(node& to) override;
@@ -110,7 +107,8 @@ private:
     base::instant now_{};
     bool known_{false};
     std::vector<place> places_;  ///< by their lanes
-    std::vector<postponed> postponed_;
+    postponed_requests postponed_;
+    std::uint64_t last_turn_{0};
     std::optional<discovery> discovery_;
 };
 

@@ -31,6 +31,7 @@ std::vector<compare::view> views_of(std::vector<viewed>&& seen) {
 // --- the server --------------------------------------------------------------------------------
 
 bool driver::on_down(base::error const& why) {
+    forget_ballots();  // whoever comes back may be another one
     if (is_shut() || std::exchange(down_, true)) return false;
     out_.log(log_level::warning, why.text);
     out_.doubt(why.text);
@@ -93,12 +94,23 @@ void driver::fetch(compare::ticket which, compare::query what) {
     if (!enter(which)) return settle();
     bool const nothing = what.names.empty();  // whether the server is there is asked all the same
     if (nothing) what.names.emplace_back();
-    look(which, std::move(what.names),
-         [this, which, nothing](std::vector<compare::view> found, compare::reading when) {
-             if (nothing) found.clear();
-             out_.tell(which, compare::views{std::move(found)}, when);
-         });
+    bool const votes = std::ranges::any_of(what.names, &compare::name_query::ballot);
+    with_ballots(which, votes, [this, which, nothing, names = std::move(what.names)] {
+        look(which, names,
+             [this, which, nothing](std::vector<compare::view> found, compare::reading when) {
+                 if (nothing) found.clear();
+                 out_.tell(which, compare::views{std::move(found)}, when);
+             });
+    });
     settle();
+}
+
+void driver::with_ballots(call which, bool needed, std::function<void()> then) {
+    if (!needed || ballots_) return then();
+    make_ballots(which, [this, then = std::move(then)] {
+        ballots_ = true;
+        then();
+    });
 }
 
 void driver::look(call which, std::vector<compare::name_query> what, view_reader then) {

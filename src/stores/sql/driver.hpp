@@ -73,6 +73,10 @@ protected:
         out_.fail(which.which, std::move(why), certain && !which.written);
     }
 
+    /// What ballots are kept in is there: nobody has to look for it, until a table turns out to be gone.
+    [[nodiscard]] bool has_ballots() const noexcept { return ballots_; }
+    void forget_ballots() noexcept { ballots_ = false; }
+
     /// Looks once more where sessions were found whose time is over, which are ended first.
     void look(call which, std::vector<compare::name_query> what, view_reader then);
 
@@ -101,8 +105,14 @@ private:
     virtual void send_second_branch(compare::ticket which, shared_step const& what);
     /// Ends those whose time is over; what it finds is told to `watched().were_found`.
     virtual void send_look_at(std::vector<compare::session_id> ids) = 0;
-    /// Removes what the dead have left where nobody looks, if nobody else has done so lately.
+    /// Removes what the dead have left where nobody looks, if nobody else has done so lately; and ballots that are old
+    /// enough, once there were some.
     virtual void send_sweep() = 0;
+    /// Makes what ballots are kept in, unless it is there.
+    virtual void make_ballots(call which, std::function<void()> then) = 0;
+
+    /// Hardly any database ever sees a ballot: nobody looks for their table before the first one comes.
+    void with_ballots(call which, bool needed, std::function<void()> then);
 
     void look_again(call which, std::vector<compare::name_query> what,
                     std::vector<viewed> const& seen, view_reader then);
@@ -112,6 +122,7 @@ private:
     bool down_{false};  ///< said, and there was no connection since
     compare::watched_sessions watched_{out_};
     base::instant sweep_at_{};
+    bool ballots_{false};
     /// Names on which the last step came to its second branch: the next one brings it along.
     std::set<compare::name_key> contended_;
 };

@@ -15,7 +15,9 @@ void driver::commit(compare::ticket which, compare::step what) {
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
     bool const along = contended_.contains(what.key);
-    send_step(which, std::make_shared<compare::step>(std::move(what)), along);
+    auto const shared = std::make_shared<compare::step>(std::move(what));
+    with_ballots(which, shared->ballot.has_value(),
+                 [this, which, shared, along] { send_step(which, shared, along); });
     settle();
 }
 

@@ -10,6 +10,13 @@
 
 namespace holdfast::stores::zookeeper {
 
+/// How many nodes were made below one, which is the number that the next one in the line gets: versions of children count
+/// removals as well. Both turn negative at half of what they can count to.
+[[nodiscard]] constexpr std::uint64_t created_below(std::int32_t child_version,
+                                                    std::int32_t children) noexcept {
+    return (static_cast<std::uint32_t>(child_version) + static_cast<std::uint32_t>(children)) / 2U;
+}
+
 /// What tells a name's node from others, and a head from later ones.
 struct known_node {
     compare::stamp written{};  ///< 0: there is no head in it

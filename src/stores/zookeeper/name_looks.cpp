@@ -35,6 +35,7 @@ struct name_looks::looking {
     std::vector<waiting_child> wanted{};       ///< of the line, and claims that were asked for
     std::size_t first{0};                      ///< so many of them are the beginning of the line
     std::vector<std::string> bodies{};         ///< of those
+    std::vector<std::uint64_t> arrivals{};     ///< of those
     std::set<compare::session_id> asked{};     ///< sessions
     std::vector<compare::session_id> named{};  ///< in the head
     std::size_t left{0};                       ///< answers
@@ -83,11 +84,9 @@ void name_looks::read_node(looking& state, std::vector<std::string> const& nodes
     auto const& head = state.head;
     view.key = state.what.key;
     if (head.code != ZOK) return known_.forget(view.key);
-    // The number that the next one in the line gets: versions of children count removals as well.
-    known_node node{
-        .version = head.stat.version,
-        .counted = true,
-        .created = static_cast<std::uint64_t>((head.stat.cversion + head.stat.numChildren) / 2)};
+    known_node node{.version = head.stat.version,
+                    .counted = true,
+                    .created = created_below(head.stat.cversion, head.stat.numChildren)};
     if (auto const end = head.data.find('\n'); end != std::string::npos) {
         node.written = view.written = stamp_of(head.stat.mzxid);
         view.body = head.data.substr(end + 1);
@@ -113,18 +112,21 @@ void name_looks::read_node(looking& state, std::vector<std::string> const& nodes
 void name_looks::look_closer(std::shared_ptr<looking> const& state) {
     auto const path = with_.at.name(state->what.key);
     state->bodies.assign(state->wanted.size(), {});
+    state->arrivals.assign(state->wanted.size(), 0);
     state->left = 1;
     state->asked.insert(state->what.sessions.begin(), state->what.sessions.end());
     for (std::size_t each = 0; each < state->wanted.size(); ++each) {
         state->asked.insert(state->wanted[each].session);
         ++state->left;
         common_.get(path + "/" + state->wanted[each].node, [this, state, each](answer& from) {
-            if (from.code == ZOK)
+            if (from.code == ZOK) {
                 state->bodies[each] = std::move(from.data);
-            else if (from.code == ZNONODE)
+                state->arrivals[each] = static_cast<std::uint64_t>(from.stat.czxid);
+            } else if (from.code == ZNONODE) {
                 state->vanished = true;
-            else
+            } else {
                 state->out.trouble = with_.judged(from);
+            }
             advance(state);
         });
     }
@@ -167,7 +169,8 @@ void name_looks::advance(std::shared_ptr<looking> const& state) {
             .push_back({.id = from.id,
                         .session = from.session,
                         .place = from.place,
-                        .body = std::move(state->bodies[each])});
+                        .body = std::move(state->bodies[each]),
+                        .arrival = state->arrivals[each]});
     }
     state->then(state->out);
 }

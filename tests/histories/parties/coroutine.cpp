@@ -1,4 +1,6 @@
 // The Asio forms: coroutines that lock, on one thread, with cancellation.
+#include <chrono>
+#include <optional>
 #include <tuple>
 
 #include <boost/asio/awaitable.hpp>
@@ -65,21 +67,21 @@ private:
         co_await nap(random_.between(0ms, 10ms));
         auto const options = random_options();
         std::string const name{random_.one_of(lock_names)};
-        switch (random_.below(6)) {
-        case 0: {
+        switch (around_.plan.crew == crew::locks ? 2 + random_.below(4) : random_.below(6)) {
+        case 2: {
             shared_mutex lock{around_.client, name, options};
             auto hold = begin({name}, mode::shared);
             co_await take(hold, async_acquire_shared(lock, use_awaitable));
             break;
         }
-        case 1: {
+        case 0: {
             auto const n = static_cast<std::uint32_t>(1 + random_.below(around_.plan.limit));
             semaphore pool{around_.client, semaphore_name, around_.plan.limit, options};
             auto hold = begin({std::string{semaphore_name}}, mode::permits, n);
             co_await take(hold, async_acquire(pool, n, use_awaitable));
             break;
         }
-        case 2: {
+        case 1: {
             election race{around_.client, election_name, {.lease = 800ms}};
             auto hold = begin({std::string{election_name}});
             co_await take(hold, async_campaign(race, "a coroutine", use_awaitable));
@@ -89,7 +91,8 @@ private:
             mutex one{around_.client, lock_names[0], options};
             mutex two{around_.client, lock_names[1], options};
             auto hold = begin({one.name(), two.name()});
-            co_await take(hold, async_lock_all(std::tie(one, two), use_awaitable));
+            co_await take(hold, async_lock_all(std::tie(one, two), use_awaitable),
+                          longest_collecting);
             break;
         }
         default: {
@@ -100,13 +103,15 @@ private:
         }
     }
 
-    /// Waits for the hold, or for a moment, whichever is first. Uses it and gives it back.
-    awaitable<void> take(visit& hold, awaitable<lease> wanted) {
+    /// Waits for the hold, or for a moment or the longest time, whichever is first. Uses it and gives it back.
+    awaitable<void> take(visit& hold, awaitable<lease> wanted,
+                         std::optional<std::chrono::milliseconds> longest = {}) {
         hold.asked();
         lease held;
         try {
-            if (random_.once_in(3)) {
-                auto first = co_await (std::move(wanted) || nap(random_.between(0ms, 300ms)));
+            if (random_.once_in(3)) longest = random_.between(0ms, 300ms);
+            if (longest) {
+                auto first = co_await (std::move(wanted) || nap(*longest));
                 if (auto* const got = std::get_if<lease>(&first)) held = std::move(*got);
             } else {
                 held = co_await std::move(wanted);

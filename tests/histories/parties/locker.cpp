@@ -20,7 +20,7 @@ public:
 private:
     void step() override {
         rest(0ms, 8ms);
-        if (around_.plan.careless) return by_lease(std::string{lock_names.front()});
+        if (around_.plan.crew == crew::careless) return by_lease(std::string{lock_names.front()});
         switch (random_.below(10)) {
         case 0: return by_thread(some_name());
         case 1: return exclusively(some_name());
@@ -28,7 +28,7 @@ private:
         case 3: return together();
         case 4: return reading(some_name());
         case 5:
-        case 6: return permits();
+        case 6: return around_.plan.crew == crew::locks ? by_lease(some_name()) : permits();
         case 7: return by_lease(std::string{evicted_name});
         default: return by_lease(some_name());
         }
@@ -113,9 +113,10 @@ private:
         mutex two{around_.client, lock_names[next], options};
         auto hold = begin({one.name(), two.name()});
         take(hold, [&]() -> std::optional<lease> {
-            if (random_.once_in(3)) return lock_all(one, two);
+            if (random_.once_in(3)) return try_lock_all_for(longest_collecting, one, two);
             if (random_.once_in(2)) return try_lock_all_for(random_.between(0ms, 500ms), one, two);
-            canceller const cancel{random_.between(0ms, 400ms)};
+            canceller const cancel{random_.once_in(2) ? longest_collecting
+                                                      : random_.between(0ms, 400ms)};
             return lock_all(cancel.token(), one, two);
         });
     }
@@ -175,10 +176,11 @@ private:
         // Some never look, and leave it to the token.
         bool const looks = !random_.once_in(4);
         auto const end =
-            boot_time() + (is_long ? random_.between(lease / 2, lease * 3 / 2)
-                                   : random_.between(0ms, around_.plan.careless ? 60ms : 12ms))
-                                  .count() *
-                              millisecond;
+            boot_time() +
+            (is_long ? random_.between(lease / 2, lease * 3 / 2)
+                     : random_.between(0ms, around_.plan.crew == crew::careless ? 60ms : 12ms))
+                    .count() *
+                millisecond;
         while (boot_time() < end && !stopping()) {
             rest(0ms, is_long ? 40ms : 4ms);
             if (looks && !hold.look(view)) return;

@@ -138,11 +138,42 @@ class Broken(BarrierTest):
                           "generation": 0, "broken": False})
 
 
+class Deleted(BarrierTest):
+    def test_it_begins_again(self):
+        self.assertEqual(self.succeeds("barrier", "x", "--delete"), "")
+        for _ in range(2):
+            self.assertEqual(self.succeeds("barrier", "x", "--parties", "1"), "0\n")
+            self.assertEqual(self.succeeds("barrier", "x", "--parties", "1"), "1\n")
+            self.fails(USAGE, "barrier", "x", "--parties", "3", "--wait", "5s")
+            self.assertEqual(self.succeeds("barrier", "x", "--delete"), "")
+            self.assertEqual(self.succeeds("list"), "")
+        self.fails(NOT_IN_TIME, "barrier", "x", "--parties", "3", "--wait", "300ms")
+        self.succeeds("barrier", "x", "--delete")
+        self.assertEqual(self.succeeds("barrier", "x", "--parties", "1"), "0\n")
+
+    def test_who_waits_is_told(self):
+        patient = self.waiting_party()
+        self.succeeds("barrier", "x", "--delete")
+        self.assertEqual(self.succeeds("barrier", "x", "--parties", "1"), "0\n")
+        text = self.ends(patient, LOST)
+        self.assertIn("deleted", text)
+        self.assertNotIn("remove()", text)
+        self.succeeds("barrier", "x", "--delete")
+        self.succeeds("latch", "x", "--count", "1")  # no mark keeps the name
+
+    def test_evict_says_what_to_use(self):
+        self.succeeds("barrier", "x", "--parties", "1")
+        text = self.fails(USAGE, "evict", "x")
+        self.assertIn("barrier x --reset", text)
+        self.assertIn("barrier x --delete", text)
+
+
 class Words(BarrierTest):
     def test_usage(self):
         for words in ([], ["x"], ["--parties", "2"], ["x", "--parties", "0"], ["x", "--parties", "2000000"],
                       ["x", "--parties", "two"], ["x", "--parties", "2", "--wait", "0"],
                       ["x", "--parties", "2", "--wait", "soon"], ["x", "--reset", "--wait", "1s"],
+                      ["x", "--delete", "--reset"], ["x", "--delete", "--parties", "2"], ["x", "--delete", "--wait", "1s"],
                       ["x", "y", "--parties", "2"]):
             with self.subTest(words=words):
                 self.assertIn("--help", self.fails(USAGE, "barrier", *words))

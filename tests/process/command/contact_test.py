@@ -61,6 +61,34 @@ class NoServer(Contact):
         second = self.shell.expect(r"\r\x1b\[K.*" + words)
         self.assertGreater(int(second.group(1)), int(first.group(1)))
 
+    def expect_outage(self):
+        """The line comes, and comes again with more tries; nobody knows when the wait will be given up."""
+        words = rf"holdfast: try (\d+), (\d+\.\ds): redis://127\.0\.0\.1:{self.port} (does not answer|cannot be reached)"
+        first = self.shell.expect(words)
+        self.assertGreaterEqual(first.group(2), "1.0s")
+        self.shell.expect(words)
+
+    def expect_line_to_go(self):
+        """It is erased, and nothing is written instead; an observer may say once more that nobody leads."""
+        self.shell.expect(r"\r\x1b\[K(\r\n)?$")
+
+    def calls(self):
+        """How many questions the server has answered."""
+        with self.servers[0].connect() as asking:
+            found = asking.info("commandstats")
+        return sum(found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("eval", "evalsha"))
+
+    def lead(self, name):
+        leader = self.start("elect", name, "--value", "w", "--", "sleep", "600")
+        sandbox.until(lambda: self.run_to_end("leader", name)[1] == "w\n", "it leads")
+        return leader
+
+    def begin_waiting(self, words):
+        """Types it, and waits until the store has answered it more than once: then it waits for others."""
+        before = self.calls()
+        self.shell.type(f"{sandbox.holdfast} --patience 1h {words}\n")
+        sandbox.until(lambda: self.calls() >= before + 4, words)
+
     def test_run_goes_on_when_the_server_comes(self):
         self.shell.type(f"{sandbox.holdfast} --patience 60s run x -- echo held\n")
         self.expect_tries("1m 0s")
@@ -74,8 +102,8 @@ class NoServer(Contact):
         for words in ("list", "show x", "latch x --count 1", "latch x --wait", "barrier x --parties 2",
                       "leader x", "leader --watch x", "elect x --value v -- true", "lock x"):
             with self.subTest(words=words):
-                self.shell.type(f"{sandbox.holdfast} --patience 1700ms {words}\n")
-                self.expect_tries(r"1\.7s", again=False)
+                self.shell.type(f"{sandbox.holdfast} --patience 3700ms {words}\n")
+                self.expect_tries(r"3\.7s", again=False)
                 self.shell.expect(r"\x1b\[K.*holdfast:.* cannot be reached: Connection refused\r\n")
                 self.shell.prompt()
                 self.assertEqual(self.shell.status(), 69)
@@ -109,6 +137,78 @@ class NoServer(Contact):
         self.let_go(holder)
         self.shell.expect("mine")
         self.shell.prompt()
+
+    def test_a_server_that_falls_silent_while_others_are_waited_for(self):
+        self.serve()
+        for words in ("latch x --wait", "latch x --wait 1h", "barrier y --parties 2", "barrier z --parties 2 --wait 1h",
+                      "leader --watch e"):
+            with self.subTest(words=words):
+                self.begin_waiting(words)
+                self.servers[0].pause()
+                try:
+                    self.expect_outage()
+                finally:
+                    self.servers[0].resume()
+                self.expect_line_to_go()
+                self.shell.type(CTRL_C)
+                self.shell.prompt()
+                self.assertEqual(self.shell.status(), 128 + signal.SIGINT)
+
+    def test_a_server_that_dies_while_others_are_waited_for(self):
+        for words in ("latch x --wait", "leader --watch e"):
+            with self.subTest(words=words):
+                self.serve()
+                self.begin_waiting(words)
+                self.servers.pop().stop()
+                self.expect_outage()
+                self.serve()
+                self.expect_line_to_go()
+                self.shell.type(CTRL_C)
+                self.shell.prompt()
+                self.servers.pop().stop()
+
+    def test_a_wait_goes_on_after_an_outage(self):
+        self.serve()
+        self.run_to_end("latch", "x", "--count", "1")
+        self.begin_waiting("latch x --wait")
+        self.servers[0].pause()
+        try:
+            self.expect_outage()
+        finally:
+            self.servers[0].resume()
+        self.expect_line_to_go()
+        self.assertEqual(self.run_to_end("latch", "x", "--down")[0], 0)
+        self.shell.prompt()
+        self.assertEqual(self.shell.status(), 0)
+
+    def test_lock_and_elect_in_the_middle_of_a_wait(self):
+        for held, words in (("x", "lock x"), ("x", "run --wait 1h x -- true"), ("e", "elect e --value v -- true")):
+            with self.subTest(words=words):
+                self.serve()
+                holder = self.hold() if held == "x" else self.lead(held)
+                self.shell.type(f"{sandbox.holdfast} --patience 1h {words}\n")
+                self.shell.expect(rf"waiting for {held}, (held|led) by")
+                self.servers[0].pause()
+                try:
+                    self.shell.expect(r"holdfast: try \d+, \S+ of \S+ \S+: redis://\S+ (does not answer|cannot be reached)")
+                finally:
+                    self.servers[0].resume()
+                self.shell.expect(rf"waiting for {held}, (held|led) by")
+                self.shell.type(CTRL_C)
+                self.shell.prompt()
+                holder.terminate()
+                holder.wait(sandbox.PATIENCE)
+                self.servers.pop().stop()
+
+    def test_in_the_middle_of_a_wait_elsewhere_only_with_verbose(self):
+        self.serve()
+        before = self.calls()
+        waiters = [self.start(*words, "latch", "x", "--wait") for words in (["--verbose"], [])]
+        sandbox.until(lambda: self.calls() >= before + 6, "both wait")
+        self.servers.pop().stop()
+        loud, silent = (waiter.communicate(timeout=3 * sandbox.PATIENCE)[1] for waiter in waiters)
+        self.assertRegex(loud, rf"holdfast: try \d+, \S+: redis://127\.0\.0\.1:{self.port} cannot be reached")
+        self.assertNotIn("try", silent)
 
     def test_elsewhere_only_with_verbose(self):
         for words in (["list"], ["run", "x", "--", "true"]):

@@ -105,7 +105,7 @@ class Again(Synchronizer):
                 self.succeeds("latch", "x", "--reset", "1")
                 waiters = [self.start("latch", "x", *more) for more in (["--count", "1", "--wait"], ["--wait"], ["--wait", "1h"])]
 
-                # A wait is for the round that it sees first: this is repeated until all have seen one.
+                # A wait is for the round that it finds, or the next: this is repeated until all wait.
                 def told():
                     self.succeeds("latch", "x", "--count", "1")
                     self.succeeds("latch", "x", *words)

@@ -44,8 +44,12 @@ class Suggestions(Messages):
             text = self.said(status, "barrier", BAD_NAME, *words)
             self.assertNotIn("reset()", text)
         self.assertEqual(self.suggestion(text), ["barrier", BAD_NAME, "--reset"])
-        text = self.said(64, "evict", BAD_NAME)
-        self.assertEqual(self.run_to_end(*self.suggestion(text))[0], 0)
+        again, away = self.said(64, "evict", BAD_NAME).split(" begins it again, ")
+        self.assertEqual(self.suggestion(again), ["barrier", BAD_NAME, "--reset"])
+        self.assertEqual(self.suggestion(away), ["barrier", BAD_NAME, "--delete"])
+        self.assertEqual(self.run_to_end(*self.suggestion(again))[0], 0)
+        self.assertEqual(self.run_to_end(*self.suggestion(away))[0], 0)
+        self.assertEqual(self.run_to_end("list")[1], "")
 
     def test_a_line_of_the_shell(self):
         line = "echo 'it runs' && true"
@@ -92,7 +96,8 @@ class Schemes(Messages):
                              ("redis+tls://h", "rediss:"), ("valkey://h", "redis:"), ("postgresql://h", "postgres:"),
                              ("mariadb://h", "mysql:"), ("etcd3://h", "etcd:"), ("zk://h", "zookeeper:"),
                              ("sqlite:/x", "file:"), ("fiel:/x", "file:"), ("unix:/x", "redis+unix:"),
-                             ("redlock://a,b,c", "quorum+redis:")):
+                             ("redlock://a,b,c", "quorum+redis:"), ("quorum+mariadb://a,b,c", "quorum+mysql:"),
+                             ("quorum+postgresql://a,b,c", "quorum+postgres:")):
             with self.subTest(given=given):
                 self.assertIn(f"did you mean '{meant}'?", self.said(64, "--store", given, "list"))
 
@@ -103,11 +108,6 @@ class Schemes(Messages):
 
     def test_a_scheme_in_capitals(self):
         self.assertEqual(self.run_to_end("--store", f"FILE:{self.database}", "list")[0], 0)
-
-    def test_stores_of_other_versions(self):
-        text = self.said(64, "--store", "quorum+postgres://h", "list")
-        self.assertNotIn("docs/", text)
-        self.assertIn("file:", text)
 
 
 class Empty(Messages):

@@ -314,6 +314,12 @@ class Words(StoreChoice):
                 self.assertNotIn("s3cret", stderr)
         self.assertFalse(path.exists())
 
+    def test_schema_of_a_quorum_is_that_of_a_member(self):
+        status, stdout, stderr = self.run_to_end("--store", "quorum+postgres://anna:s3cret@a,b,c/x", "schema")
+        self.assertEqual((status, stdout), (64, ""))
+        self.assertIn("postgres://a,", stderr)
+        self.assertNotIn("s3cret", stderr)
+
     def test_memory_locks_nothing(self):
         for command in (["run", "x", "--", "true"], ["list"], ["show", "x"], ["evict", "x"], ["latch", "x", "--count", "1"],
                         ["barrier", "x", "--parties", "1"], ["leader", "x"], ["elect", "x", "--value", "v", "--", "true"]):

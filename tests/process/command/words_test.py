@@ -12,7 +12,8 @@ import sandbox
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
 SCHEMES = {"file:", "redis://", "rediss://", "redis+unix:", "redis+sentinel://", "redis+cluster://", "etcd://", "etcds://",
-           "postgres://", "mysql://", "zookeeper://"}
+           "postgres://", "mysql://", "zookeeper://", "quorum+redis://", "quorum+rediss://",
+           "quorum+mysql://", "quorum+postgres://"}
 
 
 class Words(sandbox.Sandbox):

@@ -31,6 +31,7 @@ struct barrier_truth {
         barrier_truth out{version, words.number(), words.number()};
         out.broken = words.number() == 1;
         out.last_tripped = (words.number() & 1) == 1;
+        (void)words.ids(1);  // its life: nobody deletes it here
         out.arrived = words.ids(words.number());
         out.before = words.ids(out.parties + 1);
         return out;

@@ -5,14 +5,20 @@
 -- Publishes: granted to those who hold now; changed; what time has ended.
 --@include solo
 local id, text = ARGV[3], call('GET', KEYS[2])
+local usual = #ARGV == 3 -- ends at once, without a bar, and is not used up
 
-if ARGV[5] == '0' and not text then return {now, 'gone'} end
-if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE then
+--@include sole
+if usual and sole then
+    call('DEL', KEYS[2])
+    return now -- released
+end
+if usual and not text then return {now, 'gone'} end
+if usual and #text > HEAD_SIZE then
     local magic, waiters, fair, ticket, claims_until, first, _, waited_until, bars_until, expires, _, _, how, detailed,
         holder = unpack_from(HEAD, text)
     local ours = magic == 'hf1s' and holder == id and expires > now and
         unpack_from('<I4c0', text, NAME_AT) == ARGV[2]
-    if ours and waiters == 0 and bars_until == 0 then -- the usual case: nobody else is there
+    if ours and waiters == 0 and bars_until == 0 then -- somebody has waited
         call('DEL', KEYS[2])
         if waited_until > 0 then call('ZREM', KEYS[7], KEYS[2]) end
         return {now, 'released'}
@@ -74,7 +80,7 @@ if ARGV[5] == '0' and ARGV[4] == '0' and ARGV[6] == '0' and #text > HEAD_SIZE th
         return {now, 'released'}
     end
 end
-local keep_for, bar_until = ARGV[4] * 1000, tonumber(ARGV[5])
+local keep_for, bar_until = (ARGV[4] or 0) * 1000, tonumber(ARGV[5] or 0)
 --@include common
 --@include ledger
 --@include closing

@@ -17,9 +17,15 @@
 -- details. Those of a holder may still lie there. The field ANCHOR tells that the key is the one which
 -- the record means.
 --
+-- A claim that is wanted comes from its client written as the record has it, in two pieces around the
+-- times: kind, mode, 1 and the id; and all from the lease on. So the record of a free name is put together
+-- without taking the claim apart.
+--
 -- What comes before the other includes makes no function: that alone costs more than a command.
 -- Reads: TIME. Writes and publishes nothing.
 
+-- The beginning of a record with no line, no bar, not listed: hf1s and 64 zeros.
+local UNCONTENDED = 'hf1s\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 local HEAD = '<c4dddddddddddc2Bc33'
 local CHANGES = '<dddddddddddc2Bc16c1c16ddI4c1c1' -- of the id: client, '-', number
 local SOLO = '<c4dddddddddddc1c1Bc33ddI4c1c1I4I4c0'
@@ -29,7 +35,7 @@ local DETAILS, PLACE_AND_DETAILS = '<I4c0c0', '<c9I4c0c0'
 local WAITER = '<ddc33c16I4c2c1c1dd'
 local HEIR = '<ddc16xc16c16I4c2c1' -- the beginning of the same, with client and number
 local PLACE = '<c1d' -- of '#' and the ticket
-local IN_LINE, IN_TERM, ANCHOR = '4', '68', '!'
+local IN_LINE, IN_TERM, AT_SEQUENCE, ANCHOR = '4', '68', '84', '!'
 local HEAD_SIZE, DECLARED_AT, NAME_AT, DETAILS_AT = 128, 151, 155, 10
 local TRIMMED = 10 -- of `waited` in passing: more than are added
 

@@ -1,43 +1,72 @@
 -- Wants a claim: granted, queued or refused.
--- Reads: mark, record; claims, holders where somebody is in the way; bars, extra where there are some.
--- Writes: mark and record; claims and waited to queue; claims and holders beside another holder.
+-- Reads: mark, record; claims, holders where somebody is in the way; bars, extra where there are some; ballot and
+-- ballots where it has a ballot, which then takes the place of the mark.
+-- Writes: mark (with a ballot: ballot and ballots) and record; claims and waited to queue; claims and holders beside another holder.
 -- Publishes: contended to who is in the way of the first in the line; changed; what time has ended.
 --@include solo
-if now > tonumber(ARGV[4]) then return {now, 'refused', 'too_late', 0, 0} end
-local text = call('GET', KEYS[2])
-
-if not text and ARGV[6] ~= '4' then -- the usual case: nobody is there, no condition
-    local lease, number = ARGV[11] * 1000, now
-    local before = tonumber(call('SET', KEYS[1], seconds .. micros, 'GET') or 0) or 0
-    if before >= now then
-        number = before + 1
-        call('SET', KEYS[1], string.format('%.0f', number))
+-- The claim, in this order: what the record has before the times, what it has behind them; for how long the key
+-- lives; the last moment; queue and secret. More arguments: whatever is not the usual.
+if now > tonumber(ARGV[5]) then return {now, 'refused', 'too_late', 0, 0} end
+local text
+if #ARGV == 6 then -- the usual case: nobody is there
+    local head, tail, lifetime, number = ARGV[2], ARGV[3], ARGV[4], now
+--@include fresh
+    if redis.REDIS_VERSION_NUM then -- since 7.0 both can be said at once
+        text = redis.pcall('SET', KEYS[2], record, 'NX', 'GET', 'PX', lifetime)
+        if type(text) == 'table' then -- a server that refuses to write can say at least who is there; a replica cannot
+            local why = text
+            text = not string.find(why.err, 'READONLY') and call('GET', KEYS[2])
+            if not text then return why end
+        end
+    else
+        text = call('GET', KEYS[2])
+        if not text then call('SET', KEYS[2], record, 'PX', lifetime) end
     end
-    call('SET', KEYS[2], pack(SOLO_AND_DETAILS, 'hf1s', 0, 0, 0, 0, 0, 0, 0, 0, now + lease, now, number,
-        ARGV[6], ARGV[7], 1, ARGV[5], now, lease, ARGV[8], ARGV[10], ARGV[12], ARGV[9],
-        #ARGV[2], ARGV[2], #ARGV[13], ARGV[13], ARGV[14]), 'PX', string.format('%d', ARGV[11] + 10001))
-    return {now, 'granted', number, now, 0}
+    if not text then
+        local before = redis.pcall('SET', KEYS[1], seconds .. micros, 'GET')
+        if type(before) == 'table' then -- the key of the mark is not ours
+            call('DEL', KEYS[2])
+            return before
+        end
+        before = tonumber(before or 0) or 0
+        if before < now then return now end -- granted, with this sequence
+        call('SET', KEYS[1], string.format('%.0f', before + 1))
+        call('SETRANGE', KEYS[2], AT_SEQUENCE, pack('<d', before + 1))
+        return {now, 'alone', before + 1}
+    end
+else
+    text = call('GET', KEYS[2])
+    if not text and ARGV[8] and string.sub(ARGV[2], 1, 1) ~= '4' then -- nobody is there, and no condition
+--@include ballot
+        if not number then return {now, 'refused', 'outvoted', 0, highest} end
+        local head, tail, lifetime = ARGV[2], ARGV[3], ARGV[4]
+--@include fresh
+        call('SET', KEYS[2], record, 'PX', lifetime)
+        return {now, 'alone', number}
+    end
 end
 
+local how, id = unpack_from('<c2xc33', ARGV[2])
+local lease, permits, fair, joins, limit, name, owner, rest = unpack_from('<dI4c1c1I4I4c0I4c0', ARGV[3])
+local info, queue, secret = string.sub(ARGV[3], rest), string.sub(ARGV[6], 1, 1), string.sub(ARGV[6], 2)
+
 -- The next usual case: one holds a lock alone and another wants to; it joins the line, or is refused.
-if text and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HEAD_SIZE then
-    local magic, waiters, fair, ticket, claims_until, first, first_until, waited_until, bars_until, expires, _, _,
-        how, _, holder = unpack_from(HEAD, text)
-    local id, queue = ARGV[5], ARGV[3] ~= '0'
-    if magic == 'hf1s' and how == '00' and expires > now and bars_until <= now and holder ~= id and
-        (waiters == 0 or (queue and first_until > now)) and
-        unpack_from('<I4c0', text, NAME_AT) == ARGV[2] then
+if text and how == '00' and joins == '0' and #ARGV == 6 and #text > HEAD_SIZE then
+    local magic, waiters, fair_ones, ticket, claims_until, first, first_until, waited_until, bars_until, expires, _, _,
+        its_how, _, holder = unpack_from(HEAD, text)
+    if magic == 'hf1s' and its_how == '00' and expires > now and bars_until <= now and holder ~= id and
+        (waiters == 0 or (queue ~= '0' and first_until > now)) and
+        unpack_from('<I4c0', text, NAME_AT) == name then
         local blocked_for = math.ceil((expires - now) / 1000)
-        if not queue then return {now, 'refused', 'busy', blocked_for, 0} end
+        if queue == '0' then return {now, 'refused', 'busy', blocked_for, 0} end
         local there = call('HMGET', KEYS[3], ANCHOR, id)
         if there[2] == false and (there[1] == false) == (waiters == 0) then
-            local lease = ARGV[11] * 1000
             local mine = now + lease
-            local owned = ARGV[3] == '2' and '1' or '0'
+            local owned = queue == '2' and '1' or '0'
             ticket = ticket + 1
             local place = pack(PLACE, '#', ticket)
-            local details = pack(PLACE_AND_DETAILS, place, #ARGV[13], ARGV[13], ARGV[14])
-            local waiter = pack(WAITER, mine, lease, id, ARGV[15], ARGV[8], '00', ARGV[10], owned, now, now)
+            local details = pack(PLACE_AND_DETAILS, place, #owner, owner, info)
+            local waiter = pack(WAITER, mine, lease, id, secret, permits, '00', fair, owned, now, now)
             if waiters > 0 then
                 call('HSET', KEYS[3], id, details, place, waiter)
             else
@@ -64,7 +93,7 @@ if text and ARGV[6] == '0' and ARGV[7] == '0' and ARGV[12] == '0' and #text > HE
                 redis.pcall('PUBLISH', string.sub(ARGV[1], 17) .. 'client:' .. string.sub(holder, 1, 16),
                     'contended ' .. string.sub(holder, 18) .. ' ' .. seconds .. micros)
             end
-            call('SETRANGE', KEYS[2], IN_LINE, pack('<ddddddd', waiters + 1, fair + ARGV[10], ticket,
+            call('SETRANGE', KEYS[2], IN_LINE, pack('<ddddddd', waiters + 1, fair_ones + fair, ticket,
                 claims_until, first, first_until, waited_until))
             return {now, 'queued', blocked_for}
         end
@@ -77,11 +106,9 @@ end
 
 -- The claim that is wanted, as an entry that arrives now.
 local function wanted()
-    local lease = ARGV[11] * 1000
-    return {id = ARGV[5], mode = tonumber(ARGV[7]), permits = tonumber(ARGV[8]), state = 0, number = 0,
-            since = now, began = now, expires = now + lease, lease = lease, fair = ARGV[10] == '1',
-            joins = ARGV[12] == '1', owner = ARGV[13], info = ARGV[14], secret = ARGV[15],
-            owned = ARGV[3] == '2'}
+    return {id = id, mode = tonumber(string.sub(how, 2)), permits = permits, state = 0, number = 0, since = now,
+            began = now, expires = now + lease, lease = lease, fair = fair == '1', joins = joins == '1',
+            owner = owner, info = info, secret = secret, owned = queue == '2'}
 end
 
 local function admits(b, e)
@@ -113,7 +140,16 @@ end
 -- A second claim of one explicit owner joins the hold that is there, with its token.
 local function hold(b, e)
     local joined = e.mode == EXCLUSIVE and soonest_holder(b)
-    e.state, e.number = HELD, joined and joined.number or next_sequence()
+    e.state = HELD
+    if joined then
+        e.number = joined.number
+    elseif ARGV[8] then
+--@include ballot
+        if not number then return refused('outvoted', 0, highest) end
+        e.number = number
+    else
+        e.number = next_sequence()
+    end
     add_holder(b, e)
     count_held(b.r, e, 1)
     holders_changed(b)
@@ -139,9 +175,9 @@ local function submit(b, e, kind, limit)
         return {now, 'granted', grant_of(b.r, before)}
     end
     if admits(b, e) then return hold(b, e) end
-    if ARGV[3] ~= '0' then return join_line(b, e) end
+    if queue ~= '0' then return join_line(b, e) end
     return refused('busy', blocked_for(b))
 end
 
-local b = open(ARGV[2], text)
-return finish(submit(b, wanted(), tonumber(ARGV[6]), tonumber(ARGV[9])), true, b)
+local b = open(name, text)
+return finish(submit(b, wanted(), tonumber(string.sub(how, 1, 1)), limit), true, b)

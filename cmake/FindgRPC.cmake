@@ -1,0 +1,50 @@
+# gRPC by its own package for CMake, where that can be asked. The package refuses with a fatal error, also when it is asked
+# quietly, if any of the files is missing that it names; Debian has them in several packages, and the compiler's plugins,
+# which holdfast does not need, are among them. So they are looked for first: a missing one is a package that was not found.
+
+if(gRPC_DIR)
+    set(grpc_folder "${gRPC_DIR}")
+else()
+    # As find_package looks for gRPC, but for a file of it that does nothing.
+    find_package(gRPC_files QUIET CONFIG NAMES gRPC CONFIGS gRPCConfigVersion.cmake)
+    set(grpc_folder "${gRPC_files_DIR}")
+    unset(gRPC_files_DIR CACHE)
+endif()
+
+# Whether one of the folders above, which are all that the prefix can be, has the file.
+function(holdfast_is_below_prefix out folder file)
+    while(NOT EXISTS "${folder}/${file}")
+        get_filename_component(parent "${folder}" DIRECTORY)
+        if(parent STREQUAL folder)
+            set(${out} FALSE PARENT_SCOPE)
+            return()
+        endif()
+        set(folder "${parent}")
+    endwhile()
+    set(${out} TRUE PARENT_SCOPE)
+endfunction()
+
+set(grpc_missing "")
+if(grpc_folder)
+    file(GLOB grpc_files "${grpc_folder}/*Targets-*.cmake")
+    foreach(grpc_file IN LISTS grpc_files)
+        file(STRINGS "${grpc_file}" grpc_lines REGEX "_IMPORT_CHECK_FILES_FOR_|_cmake_import_check_files_for_")
+        string(REGEX MATCHALL "{_IMPORT_PREFIX}/[^\" ]+" grpc_names "${grpc_lines}")
+        foreach(grpc_name IN LISTS grpc_names)
+            string(REPLACE "{_IMPORT_PREFIX}/" "" grpc_name "${grpc_name}")
+            holdfast_is_below_prefix(grpc_is_there "${grpc_folder}" "${grpc_name}")
+            if(NOT grpc_is_there)
+                list(APPEND grpc_missing "${grpc_name}")
+            endif()
+        endforeach()
+    endforeach()
+    list(REMOVE_DUPLICATES grpc_missing)
+endif()
+
+if(grpc_missing)
+    list(JOIN grpc_missing ", " grpc_missing)
+    set(gRPC_FOUND FALSE)
+    set(gRPC_NOT_FOUND_MESSAGE "its package for CMake is there, but asks for files that are not: ${grpc_missing}")
+else()
+    find_package(gRPC CONFIG QUIET)
+endif()

@@ -1,0 +1,222 @@
+// quorum+redis, quorum+postgres, quorum+mysql: a lock over independent servers, of which a majority has to agree.
+#include "seam/store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <sys/epoll.h>
+
+#include "base/error.hpp"
+#include "base/mutex.hpp"
+#include "base/random.hpp"
+#include "net/poller.hpp"
+#include "stores/quorum/machine.hpp"
+#include "stores/quorum/settings.hpp"
+
+namespace holdfast::stores::quorum {
+
+namespace {
+
+judgement const usual_judgement;
+
+/// The machine behind a lock, between the seam and the members. One thread drives all members: it waits for their
+/// descriptors together.
+class store final : public seam::store {
+public:
+    explicit store(seam::store_context context) : store{settings::parse(context.url), context} {}
+
+    seam::capabilities abilities() const override {
+        return {.line = false, .prompt = prompt_, .per_claim_lease = per_claim_lease_};
+    }
+
+    std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override try {
+        {
+            base::lock_guard const lock{mutex_};
+            machine_.take(id, what, base::boot_clock::now());
+        }
+        send_out();
+        std::optional<seam::reply> out;
+        bool others = false;
+        {
+            base::lock_guard const lock{mutex_};
+            gather();
+            auto& replies = ready_.replies;
+            auto const mine =
+                std::ranges::find(replies, id, [](auto const& each) { return each.first; });
+            if (mine != replies.end()) {
+                out = std::move(mine->second);
+                replies.erase(mine);
+            }
+            others = !ready_.empty() || machine_.next_time() < driven_until_;
+        }
+        if (others) poller_.wake();
+        return out;
+    } catch (std::exception const& trouble) {
+        return seam::reply{.body = seam::failure{{errc::store_unavailable, trouble.what()}}};
+    }
+
+    void drive(base::instant until) override {
+        for (bool looked = false;; looked = true) {
+            poller_.forget_wakes();
+            tend();
+            if (deliver() || interrupted_.exchange(false) || shut_) return;
+            if (looked && base::boot_clock::now() >= until) return;
+            base::instant next;
+            {
+                base::lock_guard const lock{mutex_};
+                next = driven_until_ = std::min(until, machine_.next_time());
+            }
+            for (auto const& ready : poller_.wait(next))
+                members_[ready.about]->inner->drive(base::boot_clock::now());
+            base::lock_guard const lock{mutex_};
+            driven_until_ = base::instant::min();
+        }
+    }
+
+    void interrupt() noexcept override {
+        interrupted_ = true;
+        poller_.wake();
+    }
+    int descriptor() noexcept override { return poller_.descriptor(); }
+
+    void shut() noexcept override {
+        shut_ = true;
+        for (auto const& each : members_)
+            each->inner->shut();
+    }
+    void abandon_in_child() noexcept override {
+        for (auto const& each : members_)
+            each->inner->abandon_in_child();
+    }
+
+private:
+    /// A member, and what it tells.
+    struct link final : seam::event_sink {
+        link(store& owner, std::size_t which) : home{owner}, place{which} {}
+        void on_reply(seam::request_id id, seam::reply answer) override {
+            base::lock_guard const lock{home.mutex_};
+            home.machine_.on_reply(place, id, answer, base::boot_clock::now());
+        }
+        void on_notice(seam::notice what) override {
+            base::lock_guard const lock{home.mutex_};
+            home.machine_.on_notice(place, what, base::boot_clock::now());
+        }
+
+        store& home;
+        std::size_t place;
+        std::unique_ptr<seam::store> inner;
+        net::poller::registration watched;  ///< ends before the store whose descriptor it is
+    };
+
+    store(settings wanted, seam::store_context& context)
+        : sink_{context.sink},
+          machine_{{.agreed = agreement::on(wanted.addresses, wanted.longest_lease),
+                    .addresses = wanted.addresses,
+                    .self = context.self.id,
+                    .seed = base::entropy(),
+                    .judge = &usual_judgement}} {
+        for (auto& url : wanted.members) {
+            auto& made = *members_.emplace_back(std::make_unique<link>(*this, members_.size()));
+            made.inner = context.open(std::move(url), made);
+            auto const descriptor = made.inner->descriptor();
+            if (descriptor < 0)
+                base::raise(errc::unsupported,
+                            "a store of this kind cannot be a member of a quorum");
+            made.watched = poller_.add(descriptor, EPOLLIN, made.place);
+            auto const can = made.inner->abilities();
+            prompt_ = prompt_ && (can.prompt || can.instant);
+            per_claim_lease_ = per_claim_lease_ && can.per_claim_lease;
+        }
+    }
+
+    // What is due by now, and what comes of it.
+    void tend() {
+        {
+            base::lock_guard const lock{mutex_};
+            machine_.on_time(base::boot_clock::now());
+        }
+        send_out();
+    }
+
+    // One thread at a time, so that the members get requests in their order.
+    void send_out() {
+        base::lock_guard const order{sending_};
+        for (;;) {
+            std::vector<outgoing> requests;
+            {
+                base::lock_guard const lock{mutex_};
+                requests = machine_.take_outgoing();
+            }
+            if (requests.empty()) return;
+            for (auto& each : requests) {
+                auto answer = members_[each.member]->inner->send(each.id, std::move(each.what));
+                if (!answer) continue;
+                base::lock_guard const lock{mutex_};
+                machine_.on_reply(each.member, each.id, *answer, base::boot_clock::now());
+            }
+        }
+    }
+
+    void gather() HOLDFAST_REQUIRES(mutex_) {
+        auto fresh = machine_.take_results();
+        std::ranges::move(fresh.replies, std::back_inserter(ready_.replies));
+        std::ranges::move(fresh.notices, std::back_inserter(ready_.notices));
+    }
+
+    bool deliver() {
+        results out;
+        {
+            base::lock_guard const lock{mutex_};
+            gather();
+            out = std::exchange(ready_, {});
+        }
+        for (auto& [id, answer] : out.replies)
+            sink_.on_reply(id, std::move(answer));
+        for (auto& each : out.notices)
+            sink_.on_notice(std::move(each));
+        if (!out.empty()) interrupted_ = false;  // this is the return
+        return !out.empty();
+    }
+
+    seam::event_sink& sink_;
+    net::poller poller_;
+    base::mutex sending_;  ///< taken before the other
+    base::mutex mutex_;    ///< guards what follows
+    machine machine_ HOLDFAST_GUARDED_BY(mutex_);
+    results ready_ HOLDFAST_GUARDED_BY(mutex_);
+    /// The driver waits so long, unless it is woken; it looks by itself before it does.
+    base::instant driven_until_ HOLDFAST_GUARDED_BY(mutex_){base::instant::min()};
+    std::atomic<bool> interrupted_{false};
+    std::atomic<bool> shut_{false};
+    bool prompt_{true};           ///< as all members are
+    bool per_claim_lease_{true};  ///< as all members have it
+    std::vector<std::unique_ptr<link>> members_;
+};
+
+std::unique_ptr<seam::store> make(seam::store_context context) {
+    return std::make_unique<store>(std::move(context));
+}
+
+// What has to be made beforehand is the affair of each member.
+std::string schema_of(base::url const& url) {
+    auto const wanted = settings::parse(url);
+    base::raise(errc::unsupported,
+                "a quorum has no schema of its own: ask for that of one of its members, " +
+                    wanted.members.front().scheme + "://" + wanted.addresses.front() +
+                    ", and give it to all of them");
+}
+
+}  // namespace
+
+}  // namespace holdfast::stores::quorum
+
+extern "C" [[gnu::visibility("default")]] holdfast::seam::store_module const*
+holdfast_store_quorum_v1() {
+    static constexpr holdfast::seam::store_module exported{&holdfast::stores::quorum::make,
+                                                           &holdfast::stores::quorum::schema_of};
+    return &exported;
+}
