@@ -7,6 +7,7 @@
 #     [TIMEOUT 60]                # seconds
 #     [SHARDS 4]                  # as many ctest entries, each with its share of the cases
 #     [WORKS]                     # keeps a core busy; without it, it mostly waits, and others run beside it
+#     [SERVERS]                   # its private servers work as much as it does: half of the others run beside it
 #     [SERIAL]                    # nothing else runs beside it: for tests that measure time
 #     [RELEASE_ONLY]              # `make test` leaves it out, `make test-all` has it (label release)
 #     [NO_ENTRIES]                # no ctest entry: holdfast_add_entries adds them
@@ -33,9 +34,12 @@ set(HOLDFAST_TEST_ENVIRONMENT
     "TSAN_OPTIONS=set:halt_on_error=1:second_deadlock_stack=1:history_size=4:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 
 function(holdfast_set_test_properties test)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;WORKS;RELEASE_ONLY" "TIMEOUT" "LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;WORKS;SERVERS;RELEASE_ONLY" "TIMEOUT" "LABELS;ENVIRONMENT")
     # tools/test runs three times as many at a time as there are cores; whoever works counts for three.
     set(weight 1)
+    if(arg_SERVERS)
+        set(weight 2)
+    endif()
     if(arg_WORKS)
         set(weight 3)
     endif()
@@ -56,10 +60,10 @@ function(holdfast_set_test_properties test)
         ENVIRONMENT_MODIFICATION "${modifications}")
 endfunction()
 
-# Those of the words SERIAL, WORKS and RELEASE_ONLY that the caller was given.
+# Those of the words SERIAL, WORKS, SERVERS and RELEASE_ONLY that the caller was given.
 macro(holdfast_get_manner out)
     set(${out} "")
-    foreach(word SERIAL WORKS RELEASE_ONLY)
+    foreach(word SERIAL WORKS SERVERS RELEASE_ONLY)
         if(arg_${word})
             list(APPEND ${out} ${word})
         endif()
@@ -67,7 +71,7 @@ macro(holdfast_get_manner out)
 endmacro()
 
 function(holdfast_add_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;RELEASE_ONLY;NO_MAIN;NO_ENTRIES" "NAME;TIMEOUT;SHARDS"
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;SERVERS;RELEASE_ONLY;NO_MAIN;NO_ENTRIES" "NAME;TIMEOUT;SHARDS"
         "SOURCES;PRECOMPILE;LIBS;LABELS;DEPENDS;ARGS;ENVIRONMENT")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_NAME OR NOT arg_SOURCES)
         message(FATAL_ERROR "holdfast_add_test(${arg_NAME}): bad arguments ${arg_UNPARSED_ARGUMENTS}")
@@ -113,7 +117,7 @@ endfunction()
 #
 # adds ctest entries for a test program that is there. Several sets may run parts of one program.
 function(holdfast_add_entries)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;RELEASE_ONLY" "NAME;TARGET;TIMEOUT;SHARDS"
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;SERVERS;RELEASE_ONLY" "NAME;TARGET;TIMEOUT;SHARDS"
         "LABELS;ARGS;ENVIRONMENT")
     string(REGEX REPLACE "\\..*" "" kind "${arg_NAME}")
     list(APPEND arg_LABELS ${kind})
@@ -145,7 +149,7 @@ endfunction()
 # holdfast_add_script_test(NAME style.includes COMMAND program arguments... [LABELS ...] [TIMEOUT 60] [WORKS] [SERIAL])
 # defines a test that is a script.
 function(holdfast_add_script_test)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;RELEASE_ONLY" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL;WORKS;SERVERS;RELEASE_ONLY" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60)
     endif()

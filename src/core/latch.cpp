@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t recent_kept = 32;
-// Of so many it is remembered whether they came to their end.
+// Of so many it is remembered one by one whether they came to their end.
 constexpr std::uint64_t rounds_known = 64;
 constexpr std::chrono::seconds slow_poll{5};
 
@@ -43,9 +43,15 @@ std::optional<latch_state> found_in(latch_terms const& terms, seam::cell const& 
     return found;
 }
 
+// The round is over, in whatever state.
+void note_end(latch_state& of) {
+    if ((of.ended & 1U) == 0) of.cut_short = of.round;
+}
+
 // A new round, after whatever the cell has seen before.
 latch_state begin_round(latch_terms const& terms, seam::cell const& cell, std::uint32_t count) {
     auto out = cell.version == 0 ? latch_state{} : latch_state::parse(cell.value, terms.name);
+    note_end(out);
     out.declared = count;
     out.left = count;
     ++out.round;
@@ -128,7 +134,9 @@ public:
         }
         if (found.round < number_ || (found.round == number_ && !found.deleted)) return false;
         auto const age = found.round - number_;
-        if (age < rounds_known && (found.ended >> age & 1U) != 0) return true;
+        bool const ended =
+            age < rounds_known ? (found.ended >> age & 1U) != 0 : number_ > found.cut_short;
+        if (ended) return true;
         base::raise(errc::lost, "the latch '" + terms.name + "' was " +
                                     (found.deleted ? "deleted" : "reset") +
                                     " while it was waited for");
@@ -149,6 +157,7 @@ latch_state latch_state::parse(std::string_view value, std::string_view name) {
     out.changes = words.number();
     out.round = words.number();
     out.ended = words.number();
+    out.cut_short = words.number();
     out.deleted = words.number(1) == 1;
     while (!words.at_end() && out.recent.size() < recent_kept)
         out.recent.push_back(words.id());
@@ -162,6 +171,7 @@ std::string latch_state::text() const {
     add_word(out, std::to_string(changes));
     add_word(out, std::to_string(round));
     add_word(out, std::to_string(ended));
+    add_word(out, std::to_string(cut_short));
     add_word(out, deleted ? "1" : "0");
     for (auto const& id : recent)
         add_word(out, to_string(id));
@@ -205,7 +215,10 @@ task reset_latch(task_context& on, latch_terms_ptr terms, std::uint32_t count) {
 task delete_latch(task_context& on, latch_terms_ptr terms) {
     return change_latch(on, terms, [terms](seam::cell const& cell) {
         auto found = found_in(*terms, cell);
-        if (found) found->deleted = true;
+        if (found) {
+            note_end(*found);
+            found->deleted = true;
+        }
         return found;
     });
 }

@@ -31,6 +31,9 @@ struct latch_state {
     std::uint64_t round{0};    ///< rises with every reset, from 1 on
     /// In which rounds nothing was left: bit 0 stands for this one, bit 1 for the one before, and so on.
     std::uint64_t ended{0};
+    /// The latest round that was reset or deleted before its end, 0 without one: all after it have come to theirs, however
+    /// many there were.
+    std::uint64_t cut_short{0};
     bool deleted{false};  ///< kept for a while, for those who wait or look for an answer
     std::vector<seam::claim_id> recent{};  ///< the last of them: a lost answer is found here
 

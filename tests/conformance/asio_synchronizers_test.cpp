@@ -66,12 +66,13 @@ TEST_P(asio_synchronizers_test, readers_and_a_writer) {
         auto one = co_await async_acquire_shared(lock, use_awaitable);
         auto two = co_await async_acquire_shared(theirs, use_awaitable);
         EXPECT_TRUE(one.held() && two.held());
-        auto const busy = co_await async_try_acquire_for(theirs, 500ms, use_awaitable);
+        auto const busy = co_await async_try_acquire_for(theirs, time_to_answer, use_awaitable);
         EXPECT_FALSE(busy);
         co_await async_release(std::move(one), use_awaitable);
         co_await async_release(std::move(two), use_awaitable);
         auto const writer = co_await async_acquire(theirs, use_awaitable);
-        auto const reader = co_await async_try_acquire_shared_for(lock, 500ms, use_awaitable);
+        auto const reader =
+            co_await async_try_acquire_shared_for(lock, time_to_answer, use_awaitable);
         EXPECT_FALSE(reader);
     });
     finish();
@@ -83,7 +84,7 @@ TEST_P(asio_synchronizers_test, permits) {
     spawn([&]() -> asio::awaitable<void> {
         auto const two = co_await async_acquire(slots, 2, use_awaitable);
         auto const one = co_await async_acquire(slots, use_awaitable);
-        auto const none = co_await async_try_acquire_for(slots, 500ms, 1, use_awaitable);
+        auto const none = co_await async_try_acquire_for(slots, time_to_answer, 1, use_awaitable);
         EXPECT_FALSE(none);
         EXPECT_EQ(slots.available(), 0U);
     });
@@ -101,7 +102,7 @@ TEST_P(asio_synchronizers_test, a_latch) {
         open = true;
     });
     spawn([&]() -> asio::awaitable<void> {
-        auto const early = co_await async_wait_for(theirs, 500ms, use_awaitable);
+        auto const early = co_await async_wait_for(theirs, time_to_answer, use_awaitable);
         EXPECT_FALSE(early);
         co_await async_count_down(theirs, 1, use_awaitable);
         EXPECT_FALSE(open);

@@ -58,7 +58,8 @@ TEST_P(outage_test, silence_is_not_busy) {
     auto const client = connect();
     mutex shared{client, "q"};
     shared.lock();
-    EXPECT_FALSE(elsewhere([&] { return shared.try_lock_for(200ms); }).get());  // answered: busy
+    EXPECT_FALSE(
+        elsewhere([&] { return shared.try_lock_for(time_to_answer); }).get());  // answered: busy
     shared.unlock();
     store().silence();
     mutex other{client, "r"};
@@ -104,7 +105,7 @@ TEST_P(outage_test, the_first_call_of_a_client_keeps_its_deadline) {
               }),
               errc::store_unavailable);
     EXPECT_EQ(failure_of([&] { return mutex{hasty, "q"}.acquire(); }), errc::store_unavailable);
-    EXPECT_LT(since.elapsed(), 2500ms);
+    EXPECT_LT(since.elapsed(), 8s);
     store().restore();
     EXPECT_TRUE(mutex(fresh, "q").try_acquire_for(patience));
     EXPECT_TRUE(mutex(hasty, "r").try_acquire_for(patience));
@@ -157,14 +158,14 @@ TEST_P(outage_test, destructors_and_unlock_do_not_wait_for_the_store) {
     stopwatch const since;
     held.reset();
     locked.unlock();
-    EXPECT_LT(since.elapsed(), 2s);
+    EXPECT_LT(since.elapsed(), 8s);
     store().restore();
     EXPECT_TRUE(empties(watcher));  // released in the background, or at the end of the lease
 }
 
 TEST_P(outage_test, release_says_that_it_does_not_know) {
     if (!can({ability::silence})) return;
-    auto const client = connect({.patience = 500ms});
+    auto const client = connect({.patience = time_to_answer});
     auto held = mutex{client, "q"}.acquire();
     store().silence();
     stopwatch const since;
@@ -195,7 +196,7 @@ TEST_P(outage_test, a_release_that_waits_delays_no_other) {
 
 TEST_P(outage_test, close_is_bounded_by_patience) {
     if (!can({ability::silence})) return;
-    auto client = connect({.patience = 500ms});
+    auto client = connect({.patience = time_to_answer});
     auto const held = mutex{client, "q", {.lease = 60s}}.acquire();
     store().silence();
     stopwatch const since;

@@ -40,6 +40,10 @@ using support::stopwatch;
 using support::throughout;
 using support::words_of;
 
+/// For calls that are to end with their time, after the store has said "busy" or "not yet": on a busy machine a first
+/// answer takes a while, and without it the call ends with `store_unavailable`.
+inline constexpr milliseconds time_to_answer{2500};
+
 class store_test : public testing::TestWithParam<store_row> {
 protected:
     [[nodiscard]] context& store() const { return *context_; }

@@ -109,6 +109,39 @@ TEST_F(latch_race, a_round_that_is_deleted_or_reset_at_once_is_lost) {
     }
 }
 
+TEST_F(latch_race, an_end_is_seen_however_many_rounds_have_followed) {
+    for (bool const cut_before : {false, true}) {
+        count_down(0);
+        if (cut_before) reset();
+        tell();
+        waiter patient{follower};
+        begin(patient);
+        for (int i = 0; i < 200; ++i) {
+            count_down(1);
+            i % 2 == 0 ? remove() : reset();
+        }
+        tell();
+        ASSERT_TRUE(patient.done());
+        EXPECT_TRUE(patient.finished);
+        remove();
+        tell();
+    }
+}
+
+TEST_F(latch_race, an_old_round_of_which_nobody_knows_is_lost) {
+    count_down(0);
+    waiter patient{follower};
+    begin(patient);
+    reset();
+    for (int i = 0; i < 200; ++i) {
+        count_down(1);
+        reset();
+    }
+    tell();
+    ASSERT_TRUE(patient.done());
+    EXPECT_TRUE(patient.is_lost());
+}
+
 TEST_F(latch_race, a_mark_that_is_forgotten_is_not_waited_for) {
     for (int i = 0; i < 3; ++i) {
         count_down(0);

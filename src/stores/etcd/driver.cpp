@@ -15,7 +15,7 @@ namespace {
 
 // gRPC's clock stands still while the machine sleeps, so nobody waits longer than this by it.
 constexpr std::chrono::microseconds longest_wait = std::chrono::seconds{5};
-constexpr std::chrono::milliseconds farewell_time{500};
+constexpr std::chrono::milliseconds farewell_time{2000};
 constexpr std::chrono::seconds longest_end{10};
 constexpr int most_events = 64;  ///< in one turn
 
