@@ -1,11 +1,14 @@
 // A store that compares as a member of a quorum: nobody is inside its `drive`, and whoever drives it waits for its
 // descriptor together with those of others. So it must become readable also when nothing but time has passed.
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <poll.h>
 
@@ -95,10 +98,13 @@ protected:
         if (auto answer = store_->send(id, std::move(what)))
             replies_.insert_or_assign(id, std::move(*answer));
     }
+    [[nodiscard]] bool is_readable(std::chrono::milliseconds within = 0ms) const {
+        pollfd wanted{readable_, POLLIN, 0};
+        return ::poll(&wanted, 1, static_cast<int>(within.count())) == 1;
+    }
     /// One turn of whoever drives the quorum. False when nothing calls for one.
     [[nodiscard]] bool turn() {
-        pollfd wanted{readable_, POLLIN, 0};
-        if (::poll(&wanted, 1, 10'000) != 1) return false;
+        if (!is_readable(10s)) return false;
         store_->drive(base::boot_clock::now());
         return true;
     }
@@ -152,6 +158,15 @@ TEST_F(compare_quorum_member, shows_it_also_after_it_was_driven_in_vain) {
         ASSERT_TRUE(turn()) << "nothing tells that it must be driven";
     }
     EXPECT_TRUE(std::holds_alternative<seam::failure>(answer()->body));
+}
+
+// It would be driven again for nothing.
+TEST_F(compare_quorum_member, shows_nothing_after_a_look_that_found_nothing) {
+    driver_->answers = true;
+    for (int looks = 0; looks < most_turns; ++looks) {
+        store_->drive(base::boot_clock::now());
+        ASSERT_FALSE(is_readable());
+    }
 }
 
 // Nothing is pushed: whoever watches a name looks at it again and again, with growing pauses.

@@ -35,11 +35,14 @@ void link::drive(guard& held, base::instant until) {
             return;
         }
         if (interrupted_.exchange(false) || (looked && now_ >= until) || shut_) return;
-        poller_.wake_by(std::min(until, next_due()));
+        // Who drives many waits for their descriptors, and only takes what is there: that sets no timer.
+        bool const only_looks = !looked && now_ >= until;
+        if (!only_looks) poller_.wake_by(std::min(until, next_due()));
         bool const more = servers_.has_more() || (messages_ && messages_->line().has_more());
         if (more) poller_.wake();
+        auto const wait_until = only_looks ? now_ : base::never;
         held.unlock();
-        auto const events = poller_.wait();
+        auto const events = poller_.wait(wait_until);
         if (more) give_way();
         held.lock();
         now_ = base::boot_clock::now();
