@@ -126,9 +126,12 @@ TEST_F(quorum_machine, what_a_minority_still_holds_is_not_given_away_before_the_
 TEST_F(quorum_machine, a_member_is_repaired_only_while_a_majority_holds) {
     found();
     hold();
+    seam::renewed const gone{{{}}};
+    ask(seam::renew{.items = {{subject_, 10s}}});
+    answer(take<seam::renew>()[2], gone);
+    pass(3s);
     ask(seam::renew{.items = {{subject_, 10s}}});
     auto const asked = take<seam::renew>();
-    seam::renewed const gone{{{}}};
     answer(asked[2], gone);
     answer(asked[0], alive());
     EXPECT_TRUE(take<seam::submit>().empty());

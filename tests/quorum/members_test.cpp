@@ -60,7 +60,7 @@ protected:
             server(each).start_empty();
     }
 
-    /// A majority suffices for a grant; whoever was not asked, or too slow, is given the claim by the first renewal.
+    /// A majority suffices for a grant; whoever was not asked, or too slow, is given the claim by a renewal soon.
     void await_at_all(std::string const& name) {
         for (auto const& each : servers_) {
             client member{each->url()};

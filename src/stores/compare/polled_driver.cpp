@@ -23,10 +23,12 @@ void polled_driver::drive_locked(base::instant until) {
             return;
         }
         if (interrupted_.exchange(false) || (looked && now_ >= until) || shut_) return;
-        poller_.wake_by(std::min(until, next_due()));
+        // Who drives many waits for their descriptors, and only takes what is there: that sets no timer.
+        bool const only_looks = !looked && now_ >= until;
+        if (!only_looks) poller_.wake_by(std::min(until, next_due()));
         std::span<net::poller::event const> events;
         {
-            auto const wait_until = looked || now_ < until ? base::never : now_;
+            auto const wait_until = only_looks ? now_ : base::never;
             base::unlocked const released{mutex_};
             events = poller_.wait(wait_until);
         }

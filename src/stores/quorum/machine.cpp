@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stores/quorum/eviction.hpp"
 #include "stores/quorum/listing.hpp"
 
 namespace holdfast::stores::quorum {
@@ -153,7 +154,12 @@ void machine::evict(seam::request_id id, seam::evict const& what, base::instant 
             return rounds_.answer(of, rounds_.no_majority(&of), when);
         rounds_.answer(of, most_evicted(of), when);
     });
-    rounds_.ask_all(in, what, membership_.agreed().longest_lease, now);
+    // A member that hears of it later than that may find the claim given back to the others.
+    auto const longest_lease = membership_.agreed().longest_lease;
+    for (std::size_t i = 0; i < rounds_.size(); ++i)
+        rounds_.ask(in, i, what,
+                    std::min(members_[i].patience(longest_lease), eviction_span(longest_lease)),
+                    now);
 }
 
 }  // namespace holdfast::stores::quorum

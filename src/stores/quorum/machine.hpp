@@ -42,6 +42,11 @@ public:
     /// When there is something to do without a reply.
     [[nodiscard]] base::instant next_time() const;
 
+    /// What was given back, and may still be on its way to a member.
+    [[nodiscard]] unheard_ends ends_under_way() const {
+        return rounds_.ends_under_way(membership_.agreed().longest_lease);
+    }
+
     [[nodiscard]] std::vector<outgoing> take_outgoing() { return rounds_.take_outgoing(); }
     [[nodiscard]] results take_results() { return rounds_.take_results(); }
 

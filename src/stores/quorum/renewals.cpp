@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "seam/refusal_text.hpp"
+#include "stores/quorum/eviction.hpp"
 #include "stores/quorum/told_hold.hpp"
 
 namespace holdfast::stores::quorum {
@@ -78,6 +79,7 @@ void renewals::judge_renew(std::vector<renewed_claim>& items, round& in, bool hu
     bool any = false;
     for (auto const& item : items) {
         if (!item.known) continue;
+        note_missing(item, in, now);
         auto const alive = count_said(in, item.place, status::alive);
         auto const gone = count_said(in, item.place, status::gone);
         bool const sure = alive >= rounds_.majority() || gone > rounds_.size() - rounds_.majority();
@@ -94,6 +96,22 @@ void renewals::judge_renew(std::vector<renewed_claim>& items, round& in, bool hu
     for (auto& item : items)
         if (item.known && count_said(in, item.place, status::alive) >= rounds_.majority())
             repair(item, in, now);
+}
+
+// Each word counts once, and none that comes after a word on a later question. It is missing since it was heard to be: not
+// since it was asked for, when it may have been there.
+void renewals::note_missing(renewed_claim const& item, round const& in, base::instant now) {
+    auto* const held = claims_.find_held(item.id);
+    if (held == nullptr) return;
+    for (std::size_t i = 0; i < rounds_.size(); ++i) {
+        auto const* const said = said_of(in.votes[i], item.place);
+        bool const alive = said != nullptr && said->found == status::alive;
+        bool const gone = said != nullptr && said->found == status::gone;
+        auto& copy = held->copies[i];
+        if ((!alive && !gone) || in.number <= copy.heard_in) continue;
+        copy.heard_in = in.number;
+        copy.missing_since = alive ? base::never : std::min(copy.missing_since, now);
+    }
 }
 
 seam::renewal renewals::renewal_of(renewed_claim& item, round const& in, base::instant now) {
@@ -122,7 +140,8 @@ seam::renewal renewals::renewal_of(renewed_claim& item, round const& in, base::i
 }
 
 // A member that has lost the claim gets it again while a majority holds it: then no other claim can have one, and
-// what this member adds begins before that majority's leases end.
+// what this member adds begins before that majority's leases end. Not before it has been missing for so long that no
+// eviction is under way any more: by then all members that were to hear of it have, and there is no majority.
 void renewals::repair(renewed_claim& item, round const& in, base::instant now) {
     auto* const held = claims_.find_held(item.id);
     if (held == nullptr) return;
@@ -135,15 +154,18 @@ void renewals::repair(renewed_claim& item, round const& in, base::instant now) {
         bool const lacks = said != nullptr && said->found == status::gone;
         bool const known =
             at.clock && (at.state == standing::voting || at.state == standing::sitting_out);
-        if (!lacks || !known || !item.repaired.insert(i).second) continue;
+        auto& copy = entry.copies[i];
+        bool const long_enough =
+            base::after(copy.missing_since, repair_delay(longest_lease_)) <= in.sent;
+        if (!lacks || !known || !long_enough || !item.repaired.insert(i).second) continue;
         auto spec = std::make_shared<seam::claim_spec>(*entry.subject.spec);
         spec->lease = entry.lease;
-        auto& copy = entry.copies[i];
         // No ballot is compared, so that another copy of the request would be carried out like the first.
         // The first one may be carried out later than this one, where leases are short.
         auto const first = copy.clock == at.clock->clock ? copy.not_after : seam::store_time{};
-        copy = {claim_entry::copy::state::answered,
-                std::max(first, judge_.not_after(*at.clock, until)), at.clock->clock};
+        copy.is = claim_entry::copy::state::answered;
+        copy.not_after = std::max(first, judge_.not_after(*at.clock, until));
+        copy.clock = at.clock->clock;
         auto& again = rounds_.open(std::nullopt, now, nullptr);
         rounds_.ask(
             again, i,

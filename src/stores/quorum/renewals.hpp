@@ -35,6 +35,7 @@ private:
     };
 
     void judge_renew(std::vector<renewed_claim>& items, round& in, bool hurries, base::instant now);
+    void note_missing(renewed_claim const& item, round const& in, base::instant now);
     [[nodiscard]] seam::renewal renewal_of(renewed_claim& item, round const& in, base::instant now);
     void repair(renewed_claim& item, round const& in, base::instant now);
     void judge_convert(seam::claim_id of, seam::convert const& what, round& in, base::instant now);

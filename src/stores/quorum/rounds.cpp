@@ -142,6 +142,16 @@ nanoseconds rounds::usual_time() const {
     return all[needed];
 }
 
+unheard_ends rounds::ends_under_way(milliseconds longest_lease) const {
+    unheard_ends out;
+    for (auto const& [id, each] : calls_) {
+        if (!each.ends || each.round == 0) continue;
+        ++out.count;
+        out.patience = std::max(out.patience, members_[each.member].patience(longest_lease));
+    }
+    return out;
+}
+
 // --- no majority ---------------------------------------------------------------------------------
 
 // What is wrong with a member; none when it can be asked.

@@ -46,6 +46,12 @@ struct call {
     std::optional<seam::claim_id> ends{};  ///< of a settlement
 };
 
+/// Claims that members were asked to end, and have not said to have ended.
+struct unheard_ends {
+    std::size_t count{0};
+    std::chrono::nanoseconds patience{0};  ///< that the slowest of these members is given
+};
+
 /// Thread-safety: none; it belongs to the machine.
 class rounds {
 public:
@@ -91,6 +97,8 @@ public:
     void tell(seam::notice what) { results_.notices.push_back(std::move(what)); }
     /// How long a majority takes to answer, by what was seen lately.
     [[nodiscard]] std::chrono::nanoseconds usual_time() const;
+    /// Those that are taken for silent by now are not among them.
+    [[nodiscard]] unheard_ends ends_under_way(std::chrono::milliseconds longest_lease) const;
     /// In a round, or without one: why no majority can be asked.
     [[nodiscard]] seam::failure no_majority(round const* of) const;
     /// For what is the same at every member: the first answer, once a majority has given one.

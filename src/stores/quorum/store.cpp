@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -22,6 +24,9 @@ namespace holdfast::stores::quorum {
 namespace {
 
 judgement const usual_judgement;
+
+// Members are waited for when the client is closed, all in all.
+constexpr std::chrono::milliseconds longest_farewell{500};
 
 /// The machine behind a lock, between the seam and the members. One thread drives all members: it waits for their
 /// descriptors together.
@@ -70,8 +75,7 @@ public:
                 base::lock_guard const lock{mutex_};
                 next = driven_until_ = std::min(until, machine_.next_time());
             }
-            for (auto const& ready : poller_.wait(next))
-                members_[ready.about]->inner->drive(base::boot_clock::now());
+            drive_members(next);
             base::lock_guard const lock{mutex_};
             driven_until_ = base::instant::min();
         }
@@ -84,11 +88,13 @@ public:
     int descriptor() noexcept override { return poller_.descriptor(); }
 
     void shut() noexcept override {
-        shut_ = true;
+        if (shut_.exchange(true)) return;
+        if (!abandoned_) say_farewell();
         for (auto const& each : members_)
             each->inner->shut();
     }
     void abandon_in_child() noexcept override {
+        abandoned_ = true;
         for (auto const& each : members_)
             each->inner->abandon_in_child();
     }
@@ -131,6 +137,37 @@ private:
             prompt_ = prompt_ && (can.prompt || can.instant);
             per_claim_lease_ = per_claim_lease_ && can.per_claim_lease;
         }
+    }
+
+    void drive_members(base::instant until) {
+        for (auto const& ready : poller_.wait(until))
+            members_[ready.about]->inner->drive(base::boot_clock::now());
+    }
+
+    // Whoever gave something back was answered by a majority. At the other members it may still wait, for a connection
+    // or behind other requests, and would end there by its lease only. Nobody is told of anything any more. A member that
+    // says nothing for as long as it is usually given is not waited for.
+    void say_farewell() noexcept try {
+        auto const end = base::boot_clock::now() + longest_farewell;
+        auto give_up = end;
+        for (std::size_t before = 0;;) {
+            poller_.forget_wakes();
+            tend();
+            base::instant next;
+            {
+                base::lock_guard const lock{mutex_};
+                (void)machine_.take_results();
+                auto const unheard = machine_.ends_under_way();
+                auto const now = base::boot_clock::now();
+                if (std::exchange(before, unheard.count) != unheard.count)
+                    give_up = std::min(end, now + unheard.patience);
+                if (unheard.count == 0 || now >= give_up) return;
+                next = std::min(give_up, machine_.next_time());
+            }
+            drive_members(next);
+        }
+    } catch (std::exception const&) {
+        // Leases end what is left.
     }
 
     // What is due by now, and what comes of it.
@@ -192,6 +229,7 @@ private:
     base::instant driven_until_ HOLDFAST_GUARDED_BY(mutex_){base::instant::min()};
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> shut_{false};
+    std::atomic<bool> abandoned_{false};
     bool prompt_{true};           ///< as all members are
     bool per_claim_lease_{true};  ///< as all members have it
     std::vector<std::unique_ptr<link>> members_;

@@ -13,6 +13,11 @@ namespace {
 // A server that was chosen to tell, and does not take the subscription, is left for another one.
 constexpr std::chrono::seconds messages_patience{1};
 
+// Whether any had more to tell than could be read in one turn.
+bool have_more(servers const& all, std::optional<subscription> const& messages) noexcept {
+    return all.has_more() || (messages && messages->line().has_more());
+}
+
 }  // namespace
 
 void link::drive(base::instant until) {
@@ -22,6 +27,8 @@ void link::drive(base::instant until) {
     drive(held, until);
     servers_.flush(now_);  // what was left while the sink was told
     poller_.wake_by(next_due());
+    // What TLS has read ahead shows at no socket, and whoever waits for the descriptor must come back for it.
+    if (have_more(servers_, messages_)) poller_.wake();
     driven_ = false;
 }
 
@@ -35,11 +42,14 @@ void link::drive(guard& held, base::instant until) {
             return;
         }
         if (interrupted_.exchange(false) || (looked && now_ >= until) || shut_) return;
-        poller_.wake_by(std::min(until, next_due()));
-        bool const more = servers_.has_more() || (messages_ && messages_->line().has_more());
+        // Who drives many waits for their descriptors, and only takes what is there: that sets no timer.
+        bool const only_looks = !looked && now_ >= until;
+        if (!only_looks) poller_.wake_by(std::min(until, next_due()));
+        bool const more = have_more(servers_, messages_);
         if (more) poller_.wake();
+        auto const wait_until = only_looks ? now_ : base::never;
         held.unlock();
-        auto const events = poller_.wait();
+        auto const events = poller_.wait(wait_until);
         if (more) give_way();
         held.lock();
         now_ = base::boot_clock::now();

@@ -1,0 +1,103 @@
+// The quorum behind the seam, over members that are not servers: how it drives them, and how it ends.
+#include <array>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "base/url.hpp"
+#include "quorum/fake_member.hpp"
+#include "support/eventually.hpp"
+
+extern "C" holdfast::seam::store_module const* holdfast_store_quorum_v1();
+
+namespace holdfast::quorum_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class quorum_store : public testing::Test, seam::event_sink {
+protected:
+    /// Nobody answers later than that who works.
+    static constexpr auto long_enough = 20s;
+
+    quorum_store() {
+        std::size_t next = 0;
+        store_ = holdfast_store_quorum_v1()->make(
+            {.url = base::url::parse("quorum+redis://a,b,c"),
+             .self = {.id = seam::client_id{1}, .host = "here", .pid = 1, .label = "test"},
+             .sink = *this,
+             .log = [](log_level, std::string const&) {},
+             .open = [&](base::url const&, seam::event_sink& to) -> std::unique_ptr<seam::store> {
+                 return std::make_unique<fake_member>(servers_.at(next++), to);
+             }});
+    }
+
+    /// Drives until it is answered.
+    seam::reply_body ask(seam::request what) {
+        seam::request_id const id{++last_};
+        if (auto at_once = store_->send(id, std::move(what))) return std::move(at_once->body);
+        auto const end = base::boot_clock::now() + long_enough;
+        while (!replies_.contains(id) && base::boot_clock::now() < end)
+            store_->drive(end);
+        return replies_[id].body;
+    }
+    void acquire(std::string name) {
+        ASSERT_TRUE(std::holds_alternative<seam::done>(ask(seam::hello{})));
+        seam::claim_spec spec{.name = std::move(name)};
+        held_ = {std::make_shared<seam::claim_spec const>(std::move(spec)),
+                 {seam::client_id{1}, ++last_}};
+        auto const got = ask(seam::submit{.subject = held_, .not_after = seam::store_time::max()});
+        ASSERT_TRUE(std::holds_alternative<seam::granted>(got)) << got.index();
+    }
+    void release() {
+        auto const got = ask(seam::settle{.subject = held_});
+        auto const* const ended = std::get_if<seam::settled>(&got);
+        ASSERT_NE(ended, nullptr) << got.index();
+        EXPECT_EQ(ended->how, seam::ending::released);
+    }
+
+    std::array<fake_server, 3> servers_;
+    std::unique_ptr<seam::store> store_;
+
+private:
+    void on_reply(seam::request_id id, seam::reply answer) override {
+        replies_.insert_or_assign(id, std::move(answer));
+    }
+    void on_notice(seam::notice) override {}
+
+    std::map<seam::request_id, seam::reply> replies_;
+    std::uint64_t last_{0};
+    seam::claim held_{};
+};
+
+// A majority has answered whoever gave the name back. The third member is as one of SQL whose connections are busy.
+TEST_F(quorum_store, that_is_shut_waits_until_members_have_ended_what_was_given_back) {
+    acquire("q");
+    ASSERT_EQ(servers_[2].holders("q"), 1U);
+    servers_[2].turns_before_end = 5;
+    release();
+    ASSERT_EQ(servers_[2].holders("q"), 1U) << "there is nothing to wait for";
+    store_->shut();
+    EXPECT_EQ(servers_[2].holders("q"), 0U) << "it stays taken until its lease ends";
+    for (auto const& each : servers_)
+        EXPECT_TRUE(each.shut);
+}
+
+TEST_F(quorum_store, that_is_shut_does_not_wait_for_a_silent_member_for_long) {
+    acquire("q");
+    servers_[1].silent = true;
+    release();
+    support::stopwatch const since;
+    store_->shut();
+    EXPECT_LT(since.elapsed(), 10s);
+    EXPECT_EQ(servers_[0].holders("q") + servers_[2].holders("q"), 0U);
+    for (auto const& each : servers_)
+        EXPECT_TRUE(each.shut);
+}
+
+}  // namespace
+}  // namespace holdfast::quorum_tests
