@@ -55,10 +55,11 @@ void releaser::end(std::shared_ptr<hold_state> const& held, base::instant now, b
     }
     if (parts_.parked.park(*claim, now)) return answer(release_outcome::released);
     auto const queue = claim->queue;
+    auto const silent_since = claim->silent_since;
     claim->releasing = call;
     if (call != nullptr) call->of = claim;
     parts_.settlements.settle(*claim, now);
-    if (!queue->waiting.empty()) parts_.acquires.start(queue, now);
+    if (!queue->waiting.empty()) parts_.acquires.start(queue, now, silent_since);
 }
 
 void releaser::consume(std::shared_ptr<hold_state> const& held, base::instant now) {
@@ -112,8 +113,9 @@ void releaser::offer(claim_state& claim, base::instant now) {
     auto const queue = claim.queue;
     queue->offered = false;
     if (queue->waiting.empty() || !parts_.acquires.may_pass(claim, now)) {
+        auto const silent_since = claim.silent_since;
         parts_.settlements.settle(claim, now);
-        if (!queue->waiting.empty()) parts_.acquires.start_again(queue, now);
+        if (!queue->waiting.empty()) parts_.acquires.start_again(queue, now, silent_since);
         return;
     }
     auto& next = queue->waiting.front();

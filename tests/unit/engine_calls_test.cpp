@@ -76,6 +76,95 @@ TEST_F(engine_test, a_call_without_a_deadline_waits_for_the_patience_of_its_clie
     EXPECT_EQ(one.completions, 1);
 }
 
+TEST_F(engine_test, each_caller_of_a_name_has_a_patience_of_its_own) {
+    auto const where = queue_for();
+    waiting first{where};
+    waiting second{where};
+    waiting once{where};
+    once.call.wait = false;
+    it->begin(first.call, now);
+    pass(9s, false);
+    it->begin(second.call, now);
+    pass(500ms, false);
+    it->begin(once.call, now);
+    pass(600ms, false);
+    EXPECT_EQ(first.call.outcome, verdict::failed);
+    EXPECT_EQ(second.call.outcome, verdict::pending) << "it came a second ago";
+    pass(8'800ms, false);  // 18.9 s after the first came
+    EXPECT_EQ(second.call.outcome, verdict::pending);
+    pass(200ms, false);
+    EXPECT_EQ(second.call.outcome, verdict::failed);
+    EXPECT_TRUE(second.call.error.is(errc::store_unavailable));
+    EXPECT_EQ(once.call.outcome, verdict::pending);
+    pass(500ms, false);
+    EXPECT_EQ(once.call.outcome, verdict::failed);
+    for (auto* const each : {&first, &second, &once})
+        EXPECT_EQ(each->completions, 1);
+}
+
+TEST_F(engine_test, who_has_waited_for_long_needs_patience_only_when_the_store_falls_silent) {
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
+    waiting one{queue_for()};
+    it->begin(one.call, now);
+    settle_down();
+    pass(60s);
+    auto const& silent_since = one.call.in->current->silent_since;
+    while (silent_since == base::never)
+        pass(100ms, false);
+    auto const end = silent_since + 10s;
+    pass(end - now - 1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::failed);
+}
+
+// The claim that those behind a local holder have is another one after the loss. The silence is the same.
+TEST_F(engine_test, a_silence_in_which_a_hold_is_lost_is_not_waited_for_twice) {
+    auto const where = queue_for({.lease = 3s});
+    auto const held = take(where);
+    waiting next{where};
+    it->begin(next.call, now);
+    pass(1'100ms, false);  // the first renewal is under way
+    auto const end = where->current->silent_since + 10s;
+    pass(end - now - 1ns, false);
+    EXPECT_EQ(held->state(now), lease_state::lost);
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(next.call.outcome, verdict::failed);
+    EXPECT_TRUE(next.call.error.is(errc::store_unavailable));
+}
+
+TEST_F(engine_test, nor_is_one_in_which_the_session_of_a_waiter_ends) {
+    using state = seam::session_changed::state;
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
+    waiting one{queue_for()};
+    it->begin(one.call, now);
+    settle_down();
+    it->on_notice(seam::session_changed{state::in_doubt, "cut off"}, now);
+    pass(5s, false);
+    it->on_notice(seam::session_changed{state::lost, "cut off for too long"}, now);
+    pass(5s - 1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::failed);
+}
+
+// Its lease outlasts the patience of those who wait behind it.
+TEST_F(engine_test, patience_behind_a_local_holder_ends_when_it_is_over) {
+    auto const where = queue_for({.lease = 60s, .renew_every = 10s});
+    auto const held = take(where);
+    pass(11s, false);
+    auto const silent_since = where->current->silent_since;
+    ASSERT_NE(silent_since, base::never);
+    waiting next{where};
+    it->begin(next.call, now);
+    pass(10s - 1ns, false);
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(next.call.outcome, verdict::failed);
+    EXPECT_EQ(held->state(now), lease_state::in_doubt) << "only who waits has lost patience";
+}
+
 TEST_F(engine_test, a_store_that_refuses_ends_the_call_with_its_word) {
     waiting one{queue_for()};
     it->begin(one.call, now);
