@@ -57,6 +57,8 @@ public:
     ~single_hold() override;
 
     [[nodiscard]] core::hold_state& grant() const noexcept { return *grant_; }
+    /// Whether it is a hold of a recursion, which others of its thread or owner may enter.
+    [[nodiscard]] bool is_counted() const noexcept { return holders_ != nullptr; }
     /// Leaves the release to the caller; nothing when it was released before, or is held on by others
     /// of the same recursion.
     [[nodiscard]] std::shared_ptr<core::hold_state> give_up();
