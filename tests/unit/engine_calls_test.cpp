@@ -307,6 +307,34 @@ TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
     EXPECT_TRUE(late.call.error.is(errc::closed));
 }
 
+TEST_F(engine_test, close_keeps_a_name_taken_under_a_minimum_hold) {
+    auto const held = take(queue_for({.min_hold = 10s}));
+    pass(1s);
+    it->close(now);
+    auto const requests = sent();
+    ASSERT_EQ(count_of<seam::settle>(requests), 1U);
+    ASSERT_EQ(requests.size(), 1U);
+    EXPECT_EQ(std::get<seam::settle>(requests[0].what).keep_for, 9s);
+    it->on_reply(requests[0].id, carry_out(requests[0]), now);
+    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(store.size(), 1U) << "it is in the way until then";
+    EXPECT_EQ(held->state(now), lease_state::lost);
+}
+
+TEST_F(engine_test, who_waits_for_a_release_when_nobody_drives_any_more_hears_that_it_is_unknown) {
+    auto const held = take(queue_for());
+    releasing end;
+    it->release(held, now, &end.call);
+    it->close(now);
+    EXPECT_EQ(end.completions, 0) << "it may still be answered";
+    it->end_releases(now);
+    EXPECT_EQ(end.completions, 1);
+    EXPECT_EQ(end.call.outcome, release_outcome::unknown);
+    settle_down();
+    EXPECT_EQ(end.completions, 1);
+    EXPECT_EQ(end.call.outcome, release_outcome::unknown);
+}
+
 TEST_F(engine_test, a_hint_does_not_end_the_attempts_of_a_retry_policy) {
     auto const held = take(queue_for());
     waiting one{queue_for({.retry = retry::fixed(1ms, 9)})};

@@ -170,6 +170,26 @@ TEST_F(engine_test, a_release_that_nobody_waited_for_has_an_outcome_for_those_wh
     EXPECT_EQ(again.call.outcome, release_outcome::unknown);
 }
 
+// The thread that keeps the time may be late, too.
+TEST_F(engine_test, a_renewal_that_is_confirmed_after_the_deadline_does_not_bring_the_hold_back) {
+    auto const held = take(queue_for({.lease = 3s}));
+    pass(1'100ms, false);
+    auto const renewal = sent();
+    ASSERT_EQ(count_of<seam::renew>(renewal), 1U);
+    auto const answer = carry_out(renewal.front());
+    now = held->lost_at();
+    EXPECT_EQ(held->state(now), lease_state::lost) << "whoever looks now is told so";
+    it->on_reply(renewal.front().id, answer, now);
+    EXPECT_EQ(held->state(now), lease_state::lost);
+    ASSERT_EQ(it->todo().losses.size(), 1U);
+    EXPECT_EQ(it->todo().losses.front(), held);
+    releasing end;
+    it->release(held, now, &end.call);
+    EXPECT_EQ(end.call.outcome, release_outcome::already_lost);
+    settle_down();
+    EXPECT_EQ(store.size(), 0U) << "the store had it for longer";
+}
+
 TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
     auto const holder = take(queue_for({.order = ordering::fair}));
     waiting next{queue_for({.order = ordering::fair})};
