@@ -38,6 +38,8 @@ struct claim_info {
     /// Of two who wait at one store, under any names, the one that came later has the higher one. Of a holder: rises
     /// with the time of the grant.
     std::uint64_t arrival{0};
+    /// Of a holder: it was released early under a minimum hold. It is nobody's, but in the way for `lease_left`.
+    bool kept{false};
 };
 
 /// One name with its holders and its waiters in the order in which they will be served.

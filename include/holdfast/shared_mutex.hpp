@@ -73,7 +73,8 @@ public:
     }
 
     /// Turns an exclusive hold into a shared one without a gap; readers that wait go in at once. The
-    /// token stays. Throws `not_owner` for a lease of something else, `lost` when the hold has ended.
+    /// token stays. Throws `not_owner` or `kind_mismatch` for a lease of something else, `lost` when the
+    /// hold has ended, and `bad_option` for a lease of a `recursive_mutex`, whose hold is counted.
     void downgrade(lease& held);
 
 private:

@@ -262,15 +262,14 @@ task_ptr start_count_down(latch_ptr const& of, std::uint32_t n, number_handler t
 }
 
 task_ptr start_wait(latch_ptr const& for_it, timeout_option timeout, number_handler then) {
+    bool const wait = !timeout || *timeout > std::chrono::nanoseconds::zero();
     return run_script<bool>(
-        for_it->client, timeout, false,
-        [for_it](core::task_context& on, bool& finished) {
-            return core::wait_for_latch(on, for_it->terms(), finished);
+        for_it->client, wait ? timeout : std::nullopt, false,
+        [for_it, wait](core::task_context& on, bool& finished) {
+            return core::wait_for_latch(on, for_it->terms(), finished, wait);
         },
         [then = std::move(then)](std::exception_ptr error, bool cancelled, bool& finished) {
-            number_result out{error, cancelled, std::nullopt};
-            if (finished) out.value = 0;
-            then(std::move(out));
+            then({error, cancelled, finished ? std::optional<std::uint64_t>{0} : std::nullopt});
         });
 }
 

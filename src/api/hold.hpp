@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ public:
     ~single_hold() override;
 
     [[nodiscard]] core::hold_state& grant() const noexcept { return *grant_; }
+    /// Whether it is a hold of a recursion, which others of its thread or owner may enter.
+    [[nodiscard]] bool is_counted() const noexcept { return holders_ != nullptr; }
     /// Leaves the release to the caller; nothing when it was released before, or is held on by others
     /// of the same recursion.
     [[nodiscard]] std::shared_ptr<core::hold_state> give_up();
@@ -78,15 +81,16 @@ private:
     class releasing;
     static constexpr int unknown_yet = -1;
     [[nodiscard]] std::optional<release_outcome> known() const noexcept;
-    release_outcome release_once();
-    [[nodiscard]] bool last_of_recursion();
+    /// Leaves the recursion, for whoever asks first: then true. Sets `is_last_`.
+    bool let_go();
+    [[nodiscard]] release_outcome outcome_for_nested() const noexcept;
     release_outcome note(release_outcome outcome);
 
     std::shared_ptr<session> const client_;
     std::shared_ptr<core::hold_state> const grant_;
     std::shared_ptr<holder_table> const holders_;
-    std::atomic<bool> let_go_{false};
-    std::atomic<bool> releasing_{false};  ///< a thread waits for the store, and tells the others
+    std::once_flag left_;
+    bool is_last_{false};  ///< the hold itself is to be released; after `let_go`
     std::atomic<int> outcome_{unknown_yet};
 };
 

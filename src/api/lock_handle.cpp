@@ -200,6 +200,13 @@ void lock_handle::downgrade(lease& held) {
         detail::access::state(held) ? detail::access::state(held)->single() : nullptr;
     if (state == nullptr || &state->client() != client_.get() || held.name() != name())
         base::raise(errc::not_owner, "this lease does not hold '" + name() + "' of this client");
+    if (state->grant().held_terms().spec->kind != lock_kind::lock)
+        base::raise(errc::kind_mismatch, "this lease of '" + name() + "' is not one of a lock");
+    if (state->is_counted())
+        base::raise(errc::bad_option,
+                    "a hold of a recursive_mutex cannot be downgraded: whoever "
+                    "enters '" +
+                        name() + "' again would share it unknowingly");
     auto const request = client_->loop().weaken(state->grant(), queue_->terms);
     auto const answer = request ? client_->ask(*request).body : seam::reply_body{seam::refused{}};
     if (!std::holds_alternative<seam::converted>(answer))

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 single_hold::~single_hold() {
-    if (let_go_ || !client_->at_home() || !last_of_recursion()) return;
+    if (!client_->at_home() || !let_go() || !is_last_) return;
     client_->loop().release_later(grant_);
 }
 
@@ -32,11 +32,17 @@ std::stop_token single_hold::lost() {
 std::string single_hold::loss_reason() const { return grant_->loss_reason(boot_clock::now()); }
 
 // A recursive hold ends with the last of its leases and locks.
-bool single_hold::last_of_recursion() { return holders_ == nullptr || holders_->leave(grant_); }
+bool single_hold::let_go() {
+    bool first = false;
+    std::call_once(left_, [&] {
+        first = true;
+        is_last_ = holders_ == nullptr || holders_->leave(grant_);
+    });
+    return first;
+}
 
 std::shared_ptr<core::hold_state> single_hold::give_up() {
-    if (let_go_.exchange(true) || !last_of_recursion()) return nullptr;
-    return grant_;
+    return let_go() && is_last_ ? grant_ : nullptr;
 }
 
 lease_state single_hold::state() const noexcept {
@@ -53,27 +59,18 @@ std::optional<release_outcome> single_hold::known() const noexcept {
 release_outcome single_hold::release() {
     client_->require_usable();
     if (auto const outcome = known()) return *outcome;
-    if (releasing_.exchange(true)) {  // who comes second repeats what the first is told
-        outcome_.wait(unknown_yet);
-        return *known();
-    }
-    try {
-        return note(release_once());
-    } catch (...) {
-        note(release_outcome::unknown);
-        throw;
-    }
-}
-
-release_outcome single_hold::release_once() {
-    if (!let_go_.exchange(true) && !last_of_recursion()) {
-        bool const held = grant_->state(boot_clock::now()) != lease_state::lost;
-        return held ? release_outcome::released : release_outcome::already_lost;
-    }
+    (void)let_go();
+    if (!is_last_) return note(outcome_for_nested());
     // Beyond the hold's own end the answer could only be "already lost".
     auto const left =
         std::max<nanoseconds>(grant_->lost_at() - boot_clock::now(), milliseconds{100});
-    return client_->loop().release(grant_, std::min<nanoseconds>(left, client_->patience()));
+    return note(client_->loop().release(grant_, std::min<nanoseconds>(left, client_->patience())));
+}
+
+// Others hold it on: nobody asks the store.
+release_outcome single_hold::outcome_for_nested() const noexcept {
+    bool const lost = grant_->state(boot_clock::now()) == lease_state::lost;
+    return lost ? release_outcome::already_lost : release_outcome::released;
 }
 
 /// Deletes itself when the store has answered, or the lease is over.
@@ -102,10 +99,9 @@ private:
 void single_hold::start_release(std::shared_ptr<hold> self,
                                 std::function<void(release_outcome)> then) {
     auto* const release = new releasing{std::move(self), std::move(then)};
-    bool const last = !let_go_.exchange(true) && last_of_recursion();
-    if (last) return client_->loop().begin_release(grant_, release->call);
-    release->call.outcome = known().value_or(
-        state() == lease_state::lost ? release_outcome::already_lost : release_outcome::released);
+    (void)let_go();
+    if (is_last_) return client_->loop().begin_release(grant_, release->call);
+    release->call.outcome = known().value_or(outcome_for_nested());
     client_->loop().post_or_run([release] { release->finish(); });
 }
 
@@ -113,7 +109,6 @@ void single_hold::start_release(std::shared_ptr<hold> self,
 release_outcome single_hold::note(release_outcome outcome) {
     int expected = unknown_yet;
     outcome_.compare_exchange_strong(expected, static_cast<int>(outcome));
-    outcome_.notify_all();
     return *known();
 }
 

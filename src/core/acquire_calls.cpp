@@ -102,8 +102,11 @@ void acquire_calls::take_offer(acquire_call& call, base::instant now) {
 
 // --- the claim for them ------------------------------------------------------------------------
 
-void acquire_calls::start(std::shared_ptr<wait_queue> const& queue, base::instant now) {
-    parts_.submits.submit(parts_.claims.add(queue), now);
+void acquire_calls::start(std::shared_ptr<wait_queue> const& queue, base::instant now,
+                          base::instant silent_since) {
+    auto& claim = parts_.claims.add(queue);
+    claim.silent_since = silent_since;
+    parts_.submits.submit(claim, now);
 }
 
 // Whether this client has taken the name again and again, at a store where nobody can say that others wait.
@@ -114,10 +117,12 @@ bool acquire_calls::must_let_others_try(wait_queue& queue, base::instant now) co
 }
 
 // The same for those who wait behind a hold that this client has just let go.
-void acquire_calls::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now) {
-    if (shared_.settings.abilities.line) return start(queue, now);
+void acquire_calls::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now,
+                                base::instant silent_since) {
+    if (shared_.settings.abilities.line) return start(queue, now, silent_since);
     queue->turns = 0;
     auto& claim = parts_.claims.add(queue);
+    claim.silent_since = silent_since;
     parts_.claims.enter(claim, claim_phase::submitting);
     claim.try_at = now + pause_for_others / 2 + shared_.jitter(pause_for_others / 2);
     parts_.timing.reschedule(claim);
@@ -175,13 +180,27 @@ void acquire_calls::end_all(wait_queue& queue, verdict outcome, base::error cons
     }
 }
 
-// The store has been silent for longer than those without a deadline wait.
+// Each has its own patience, from its own call on: the store may have been silent to others before. While the store
+// answered, nobody needed any.
+base::instant acquire_calls::patience_end(acquire_call const& call,
+                                          claim_state const& claim) const {
+    if (call.due != base::never || claim.silent_since == base::never) return base::never;
+    return base::after(std::max(call.began, claim.silent_since), shared_.settings.patience);
+}
+
+base::instant acquire_calls::patience_end(claim_state const& claim) const {
+    if (claim.silent_since == base::never || claim.queue == nullptr) return base::never;
+    auto const& waiting = claim.queue->waiting;  // in the order in which they came
+    auto const first = std::ranges::find(waiting, base::never, &acquire_call::due);
+    return first == waiting.end() ? base::never : patience_end(*first, claim);
+}
+
 void acquire_calls::fail_impatient(claim_state& claim, base::instant now) {
     auto const queue = claim.queue;
     auto const why = unreachable(claim);
     for (auto call = queue->waiting.begin(); call != queue->waiting.end();) {
         auto& one = *call;
-        bool const patient = one.due != base::never;
+        bool const patient = now < patience_end(one, claim);
         call = patient ? std::next(call) : queue->waiting.erase(call);
         if (!patient) complete(one, verdict::failed, why);
     }

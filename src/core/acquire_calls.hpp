@@ -33,10 +33,13 @@ public:
     void answer_retry(std::uint64_t ticket, std::optional<std::chrono::milliseconds> delay,
                       base::instant now);
 
-    /// A claim for those who wait in the queue, which has none.
-    void start(std::shared_ptr<wait_queue> const& queue, base::instant now);
+    /// A claim for those who wait in the queue, which has none. The store may have been silent to the claim that they
+    /// had before: whoever has waited for it then does not begin anew.
+    void start(std::shared_ptr<wait_queue> const& queue, base::instant now,
+               base::instant silent_since = base::never);
     /// The same for those who wait behind a hold that this client has just let go.
-    void start_again(std::shared_ptr<wait_queue> const& queue, base::instant now);
+    void start_again(std::shared_ptr<wait_queue> const& queue, base::instant now,
+                     base::instant silent_since = base::never);
     /// Nobody wants the claim any more: makes sure that the store does not keep it.
     void abandon(claim_state& claim, base::instant now);
 
@@ -55,7 +58,9 @@ public:
     void end_all(wait_queue& queue, verdict outcome, base::error const& error = {});
     /// The same, and the claim with them.
     void fail_queue(claim_state& claim, base::error const& error, base::instant now);
-    /// The store has been silent for longer than those without a deadline wait.
+    /// When the first of the calls without a deadline gives a silent store up; never while it answers.
+    [[nodiscard]] base::instant patience_end(claim_state const& claim) const;
+    /// Ends those of them whose patience is over.
     void fail_impatient(claim_state& claim, base::instant now);
 
 private:
@@ -63,6 +68,8 @@ private:
     static constexpr std::chrono::milliseconds pause_for_others{50};
 
     [[nodiscard]] bool must_let_others_try(wait_queue& queue, base::instant now) const;
+    [[nodiscard]] base::instant patience_end(acquire_call const& call,
+                                             claim_state const& claim) const;
     void leave(acquire_call& call, base::instant now);
     void give(claim_state& claim, acquire_call& call, base::instant now);
     void complete(acquire_call& call, verdict outcome, base::error error = {});

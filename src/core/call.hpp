@@ -19,7 +19,6 @@
 namespace holdfast::core {
 
 struct wait_queue;
-class claim_state;
 
 /// How a call ended.
 enum class verdict {
@@ -78,14 +77,12 @@ struct operation_call : timed {
     int failures{0};
 };
 
-/// One release whose caller waits for the store's word.
-struct release_call {
+/// One release whose caller waits for the store's word. Several may wait for that of one hold.
+struct release_call
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
     explicit release_call(completion& whom) : to{whom} {}
     recipient to;
     std::optional<release_outcome> outcome{};
-
-    // --- the engine's ---
-    claim_state* of{nullptr};  ///< that is being settled
 };
 
 /// One renewal whose caller waits for the store's word.

@@ -77,7 +77,8 @@ public:
     base::instant keep_until{};  ///< the name stays taken until then, after an early release
     base::instant surely_over{
         base::never};  ///< the store has forgotten it by then, whatever was lost
-    release_call* releasing{nullptr};
+    std::shared_ptr<hold_state> released{};  ///< whose release is being settled
+    boost::intrusive::list<release_call, boost::intrusive::constant_time_size<false>> releasing{};
 
     /// What few claims ever have: kept apart, since there may be a hundred thousand of them.
     struct cold_part {

@@ -9,7 +9,9 @@ claim_table::~claim_table() {
     for (auto const& [number, claim] : claims_) {
         if (claim->queue != nullptr) claim->queue->current = nullptr;
         if (claim->hold != nullptr) claim->hold->held_by = nullptr;
+        if (claim->released != nullptr) claim->released->held_by = nullptr;
         claim->renew_calls.clear();
+        claim->releasing.clear();
         delete claim;
     }
 }
@@ -44,6 +46,7 @@ void claim_table::remove(claim_state& claim) {
     shared_.timers.remove(claim);
     finish_renew_calls(claim);
     if (claim.hold != nullptr) claim.hold->held_by = nullptr;
+    if (claim.released != nullptr) claim.released->held_by = nullptr;
     if (claim.queue != nullptr && claim.queue->current == &claim) claim.queue->current = nullptr;
     if (claim.listed) waiting_.remove(claim.terms->spec->hash, claim.subject.id.number);
     unwatch_name(claim);

@@ -26,14 +26,17 @@ base::instant claim_timers::due_of(claim_state const& claim) const {
     using phase = claim_phase;
     switch (claim.at()) {
     case phase::submitting:
-        return std::min(claim.asking ? claim.answer_by : claim.try_at, patience_end(claim));
+        return std::min(claim.asking ? claim.answer_by : claim.try_at,
+                        parts_.acquires.patience_end(claim));
     case phase::waiting:
         return std::min({claim.asking ? claim.answer_by : std::min(claim.renew_at, claim.try_at),
-                         patience_end(claim)});
+                         parts_.acquires.patience_end(claim)});
     case phase::confirming:
-        return std::min(claim.asking ? claim.answer_by : claim.renew_at, patience_end(claim));
+        return std::min(claim.asking ? claim.answer_by : claim.renew_at,
+                        parts_.acquires.patience_end(claim));
     case phase::held: {
-        auto due = std::min(claim.lost_at(), claim.asking ? claim.answer_by : claim.renew_at);
+        auto due = std::min({claim.lost_at(), claim.asking ? claim.answer_by : claim.renew_at,
+                             parts_.acquires.patience_end(claim)});
         if (claim.hold != nullptr && claim.terms->max_hold)
             due = std::min(due, base::after(claim.hold->granted(), *claim.terms->max_hold));
         return due;
@@ -44,14 +47,6 @@ base::instant claim_timers::due_of(claim_state const& claim) const {
         return std::min(claim.asking ? claim.answer_by : claim.try_at, claim.surely_over);
     }
     return base::never;
-}
-
-// When a silent store is given up for the calls that have no deadline of their own.
-base::instant claim_timers::patience_end(claim_state const& claim) const {
-    if (claim.silent_since == base::never || claim.queue == nullptr) return base::never;
-    bool const any = std::ranges::any_of(
-        claim.queue->waiting, [](acquire_call const& call) { return call.due == base::never; });
-    return any ? base::after(claim.silent_since, shared_.settings.patience) : base::never;
 }
 
 void claim_timers::on_time(base::instant now) {
@@ -94,7 +89,8 @@ void claim_timers::on_due(claim_state& claim, base::instant now) {
         if (what == parked_holds::state::free) return parts_.settlements.settle(claim, now);
     }
     if (end_in_time(claim, now)) return;
-    if (now >= patience_end(claim)) return parts_.acquires.fail_impatient(claim, now);
+    if (now >= parts_.acquires.patience_end(claim))
+        return parts_.acquires.fail_impatient(claim, now);
     if (claim.asking && now >= claim.answer_by) return on_silence(claim, now);
     if (claim.at() == phase::ending) return parts_.settlements.send_settle(claim, now);
     bool const by_store =

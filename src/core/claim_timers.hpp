@@ -23,7 +23,6 @@ public:
 
 private:
     [[nodiscard]] base::instant due_of(claim_state const& claim) const;
-    [[nodiscard]] base::instant patience_end(claim_state const& claim) const;
     void on_due(claim_state& claim, base::instant now);
     [[nodiscard]] bool end_in_time(claim_state& claim, base::instant now);
     void on_silence(claim_state& claim, base::instant now);

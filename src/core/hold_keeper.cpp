@@ -85,9 +85,10 @@ void hold_keeper::begin_anew(claim_state& claim, base::instant now) {
         parts_.acquires.end_all(*queue, verdict::busy);
     }
     claim.was_held = claim.in_store_line = false;
+    auto const silent_since = claim.silent_since;  // when it ended with its session
     parts_.acquires.abandon(claim, now);
     queue->current = nullptr;
-    if (!queue->waiting.empty()) parts_.acquires.start(queue, now);
+    if (!queue->waiting.empty()) parts_.acquires.start(queue, now, silent_since);
 }
 
 nanoseconds hold_keeper::renew_every(claim_state const& claim, milliseconds lease) {
@@ -179,6 +180,7 @@ bool hold_keeper::end_hold(std::shared_ptr<hold_state> const& held, std::string 
 // holder lets go or its lease is over at the store: within its grace the holder is still at work.
 void hold_keeper::lose(claim_state& claim, std::string const& why, base::instant now) {
     auto const queue = claim.queue;
+    auto const silent_since = claim.silent_since;
     if (claim.hold != nullptr && end_hold(claim.hold, why)) {
         shared_.todo.warnings.push_back("lost '" + claim.terms->spec->name + "': " + why);
     }
@@ -201,7 +203,8 @@ void hold_keeper::lose(claim_state& claim, std::string const& why, base::instant
                                 : claim.deadline + judgement::margin(lease);
         parts_.timing.reschedule(claim);
     }
-    if (!queue->waiting.empty() && queue->current == nullptr) parts_.acquires.start(queue, now);
+    if (!queue->waiting.empty() && queue->current == nullptr)
+        parts_.acquires.start(queue, now, silent_since);
 }
 
 // --- renewal on demand -------------------------------------------------------------------------

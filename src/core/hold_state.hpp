@@ -68,6 +68,11 @@ public:
     void renumber(std::uint64_t token) noexcept { token_.store(token, std::memory_order_relaxed); }
     [[nodiscard]] bool watched() const noexcept { return watched_.load(std::memory_order_relaxed); }
 
+    /// Whether its holder has given it back, in time or not.
+    [[nodiscard]] bool is_released() const noexcept {
+        return released_.load(std::memory_order_relaxed);
+    }
+
     claim_state* held_by{nullptr};  ///< null once the store's claim is nobody's business any more
     std::optional<release_outcome> outcome{};  ///< of the first release, for those that come later
 

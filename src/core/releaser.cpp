@@ -29,15 +29,16 @@ void releaser::give_back(std::shared_ptr<hold_state> const& held, base::instant 
 
 void releaser::end(std::shared_ptr<hold_state> const& held, base::instant now, bool used,
                    release_call* call) {
+    if (held->is_released()) return repeat(*held, now, call);
     auto const answer = [&](release_outcome outcome) {
-        if (!held->outcome) held->outcome = outcome;
+        held->outcome = outcome;
+        held->held_by = nullptr;
         if (call == nullptr) return;
-        call->outcome = held->outcome;
+        call->outcome = outcome;
         shared_.completed(call->to);
     };
     auto* const claim = held->held_by;
     bool const in_time = held->release(now);
-    held->held_by = nullptr;
     if (claim == nullptr || claim->hold != held) return answer(release_outcome::already_lost);
     claim->hold = nullptr;
     if (!in_time || claim->at() != claim_phase::held) {
@@ -55,14 +56,27 @@ void releaser::end(std::shared_ptr<hold_state> const& held, base::instant now, b
     }
     if (parts_.parked.park(*claim, now)) return answer(release_outcome::released);
     auto const queue = claim->queue;
-    claim->releasing = call;
-    if (call != nullptr) call->of = claim;
+    auto const silent_since = claim->silent_since;
+    claim->released = held;
+    if (call != nullptr) claim->releasing.push_back(*call);
     parts_.settlements.settle(*claim, now);
-    if (!queue->waiting.empty()) parts_.acquires.start(queue, now);
+    if (!queue->waiting.empty()) parts_.acquires.start(queue, now, silent_since);
+}
+
+// Whoever comes again hears what the first was told, or is told with it when the store has not answered yet.
+void releaser::repeat(hold_state& held, base::instant now, release_call* call) {
+    if (call == nullptr) return;
+    auto* const claim = held.outcome ? nullptr : held.held_by;
+    if (claim == nullptr) {
+        call->outcome = held.outcome.value_or(release_outcome::unknown);
+        return shared_.completed(call->to);
+    }
+    claim->releasing.push_back(*call);
+    if (claim->settle_waits) parts_.settlements.settle_now(*claim, now);
 }
 
 void releaser::consume(std::shared_ptr<hold_state> const& held, base::instant now) {
-    if (held->held_by != nullptr) held->held_by->consume = true;
+    if (held->held_by != nullptr && !held->is_released()) held->held_by->consume = true;
     release(held, now);
 }
 
@@ -112,8 +126,9 @@ void releaser::offer(claim_state& claim, base::instant now) {
     auto const queue = claim.queue;
     queue->offered = false;
     if (queue->waiting.empty() || !parts_.acquires.may_pass(claim, now)) {
+        auto const silent_since = claim.silent_since;
         parts_.settlements.settle(claim, now);
-        if (!queue->waiting.empty()) parts_.acquires.start_again(queue, now);
+        if (!queue->waiting.empty()) parts_.acquires.start_again(queue, now, silent_since);
         return;
     }
     auto& next = queue->waiting.front();

@@ -40,6 +40,7 @@ private:
     /// `used`: somebody was given it.
     void end(std::shared_ptr<hold_state> const& held, base::instant now, bool used,
              release_call* call);
+    void repeat(hold_state& held, base::instant now, release_call* call);
     void pass_on(claim_state& claim, base::instant now);
 
     engine_parts& parts_;

@@ -45,7 +45,7 @@ void settler::settle(claim_state& claim, base::instant now) {
 // Whether others must end before this settlement may begin. It is sent when its turn comes, or never:
 // then the lease ends the claim.
 bool settler::must_wait(claim_state& claim) {
-    if (claim.releasing != nullptr || claim.settles_in_window || shared_.closed) return false;
+    if (!claim.releasing.empty() || claim.settles_in_window || shared_.closed) return false;
     claim.lane = shared_.lane_of(claim.terms->spec->name);
     claim.settles_in_window = window_.enter(claim.lane);
     return !claim.settles_in_window;
@@ -131,10 +131,15 @@ void settler::on_failure(claim_state& claim, base::error const& error, base::ins
 }
 
 void settler::tell_release(claim_state& claim, release_outcome outcome) {
-    if (auto* const call = std::exchange(claim.releasing, nullptr)) {
-        call->outcome = outcome;
-        call->of = nullptr;
-        shared_.completed(call->to);
+    if (auto const held = std::exchange(claim.released, nullptr)) {
+        if (!held->outcome) held->outcome = outcome;
+        held->held_by = nullptr;
+    }
+    while (!claim.releasing.empty()) {
+        auto& call = claim.releasing.front();
+        claim.releasing.pop_front();
+        call.outcome = outcome;
+        shared_.completed(call.to);
     }
 }
 
@@ -148,7 +153,7 @@ void settler::forget(claim_state& claim) {
 }
 
 void settler::withdraw(release_call& call) noexcept {
-    if (auto* const claim = std::exchange(call.of, nullptr)) claim->releasing = nullptr;
+    if (call.is_linked()) call.unlink();
 }
 
 }  // namespace holdfast::core

@@ -30,7 +30,7 @@ public:
     void settle_before(std::size_t name_hash, base::instant now);
     void on_reply(claim_state& claim, seam::reply const& answer, base::instant now);
     void on_failure(claim_state& claim, base::error const& error, base::instant now);
-    /// Completes the release that waits for it, if one does.
+    /// Completes the releases that wait for it, and remembers the outcome for those that come later.
     void tell_release(claim_state& claim, release_outcome outcome);
     void withdraw(release_call& call) noexcept;
     /// The store does not have the claim, or will not for long: it is no more.

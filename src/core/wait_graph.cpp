@@ -40,7 +40,8 @@ graph make_graph(std::vector<lock_info> const& names) {
                 if (has_owner(waiter) && has_owner(other) && waiter.owner != other.owner)
                     out.emplace(waiter.owner, edge{{name.name, waiter}, other.owner});
             };
-            std::ranges::for_each(name.holders, wait_for);
+            for (auto const& holder : name.holders)
+                if (!holder.kept) wait_for(holder);  // what is kept ends by itself
             if (before != nullptr) wait_for(*before);
             before = &waiter;
         }

@@ -10,8 +10,9 @@ namespace holdfast::core {
 
 /// The cycle of owners in which the claim `id` takes part as a waiter, beginning with it; empty when
 /// there is none. Owners are nodes; a waiter waits for every holder of its name and for the waiter
-/// before it. Permits are left out: any one of many holders can free them. A claim whose thread is
-/// not known, because threads of its client hand it on among themselves, waits for nobody.
+/// before it. Permits are left out: any one of many holders can free them. What is kept under a minimum
+/// hold is nobody's, and ends by itself. A claim whose thread is not known, because threads of its client
+/// hand it on among themselves, waits for nobody.
 [[nodiscard]] std::vector<deadlock_step> find_cycle(std::vector<lock_info> const& names,
                                                     std::string_view id);
 

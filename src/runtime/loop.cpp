@@ -123,7 +123,7 @@ release_outcome loop::release(std::shared_ptr<core::hold_state> const& held, nan
     runner_.wait_until_done(self, base::after(now, patience), no_step);
     runner_.engine()->withdraw(call);
     auto const outcome = call.outcome.value_or(release_outcome::unknown);
-    held->outcome = outcome;
+    if (!held->outcome) held->outcome = outcome;
     return outcome;
 }
 

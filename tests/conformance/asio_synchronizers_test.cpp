@@ -144,6 +144,23 @@ TEST_P(asio_synchronizers_test, an_election) {
     finish();
 }
 
+TEST_P(asio_synchronizers_test, who_resigns_what_is_being_released_hears_how_that_ends) {
+    if (!can({ability::elections, ability::silence})) return;
+    auto const patient = connect({.patience = 60s});
+    election vote{patient, "e"};
+    auto term = vote.campaign("me");
+    store().silence();
+    auto released = async_release(std::move(term), asio::use_future);
+    auto resigned = elsewhere([&] { return vote.resign(); });
+    EXPECT_FALSE(ready(resigned, 300ms)) << "nobody knows yet";
+    store().restore();
+    ASSERT_TRUE(ready(resigned));
+    ASSERT_TRUE(ready(released));
+    auto const outcome = resigned.get();
+    EXPECT_EQ(outcome, released.get());
+    EXPECT_NE(outcome, release_outcome::already_lost);
+}
+
 TEST_P(asio_synchronizers_test, several_locks_at_once) {
     mutex a{client_, "a"};
     mutex b{client_, "b"};

@@ -82,6 +82,22 @@ TEST_P(deadlock_test, a_chain_without_a_cycle_is_left_in_peace) {
     ASSERT_TRUE(ready(waiting));
 }
 
+TEST_P(deadlock_test, what_a_minimum_hold_keeps_closes_no_cycle) {
+    auto one = connect();
+    auto const two = connect();
+    mutex brief{one, "x", {.min_hold = 20s, .owner = "anna", .detect_deadlock = true}};
+    EXPECT_EQ(brief.acquire().release(), release_outcome::released);
+    auto y = mutex(two, "y", owned_by("ben", true)).acquire();
+    auto waiting = elsewhere([&] { return mutex(two, "x", owned_by("ben", true)).acquire(); });
+    ASSERT_TRUE(waits(one, "x", 1));
+    EXPECT_TRUE(listed(one, "x").holders.at(0).kept);
+    mutex wanted{one, "y", owned_by("anna", true)};
+    EXPECT_FALSE(wanted.try_acquire_for(1s)) << "anna has let go of 'x'";
+    EXPECT_EQ(one.evict("x"), 1U);
+    ASSERT_TRUE(ready(waiting));
+    EXPECT_EQ(y.release(), release_outcome::released);
+}
+
 TEST_P(deadlock_test, a_cycle_that_nobody_refuses_is_reported) {
     auto one = connect();
     auto const two = connect();

@@ -47,7 +47,8 @@ struct in_replies {
         for (auto const& each : all)
             out += " " + each.id + " " + names.of(each.token >> pass_bits) + " mode " +
                    std::to_string(static_cast<int>(each.mode)) + " " +
-                   std::to_string(each.permits) + " '" + each.value + "' for " + when(each.age);
+                   std::to_string(each.permits) + " '" + each.value + "' for " + when(each.age) +
+                   (each.kept ? " kept" : "");
         return out;
     }
 

@@ -86,6 +86,13 @@ class Inspect(Case):
         self.assertEqual(holding[0][6].encode("utf-8", "surrogateescape"), info)
         self.assertEqual([[it[0], it[1], it[4]] for it in waiting], [[c.id, 0, a] for c, a in zip(waiters, arrivals)])
 
+    def test_what_a_minimum_hold_keeps_is_marked(self):
+        one = self.claim()
+        self.store.submit(one)
+        self.assertEqual(self.store.inspect(b"q")[5][0][7], 0)
+        self.store.settle(one, keep_for=60_000)
+        self.assertEqual(self.store.inspect(b"q")[5][0][7], 1)
+
     def test_the_limit_in_force(self):
         permit = self.claim(kind=SEMAPHORE, mode=PERMITS, limit=3, permits=2)
         self.store.submit(permit)

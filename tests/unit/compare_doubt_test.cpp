@@ -26,8 +26,9 @@ public:
     };
     std::deque<call> calls;
     std::vector<session_id> closed;
+    bool pushes{true};
 
-    driver_traits traits() const override { return {}; }
+    driver_traits traits() const override { return {.pushes = pushes}; }
     void open(ticket which, session_id id, std::chrono::milliseconds, std::string) override {
         calls.push_back({"open", which, id, {}});
     }
@@ -104,6 +105,22 @@ protected:
             return changed != nullptr && changed->became == seam::session_changed::state::lost;
         });
     }
+    /// The name, held by the claim as its client wrote it, with these in its line.
+    [[nodiscard]] view held_by(seam::claim const& subject, session_id session, std::uint64_t secret,
+                               std::vector<line_item> line) const {
+        head_state head;
+        auto& holder = head.holders.emplace_back();
+        holder.subject = subject;
+        holder.session = session;
+        holder.secret = secret;
+        holder.number = seam::sequence{7};
+        holder.held = true;
+        return {.key = {"n"},
+                .written = stamp{500},
+                .body = write_head(head, {.now = at(now_), .shown = at(now_)}),
+                .line = std::move(line),
+                .sessions = {{.id = session, .alive = true, .expires = at(now_ + 30s)}}};
+    }
     [[nodiscard]] static view unreadable(std::string name = "n") {
         return {.key = {std::move(name)}, .written = stamp{900}, .body = "2 of a later version"};
     }
@@ -170,6 +187,36 @@ TEST_F(compare_doubt, what_is_let_in_and_given_up_by_one_step_is_no_grant) {
     answer(leaving, committed{.written = stamp{++stamps_}});
     auto const made = machine_.take_results();
     EXPECT_TRUE(made.notices.empty()) << "at the store nobody holds";
+}
+
+// A look that is late, or a copy of a step from before, shows the claim as it was in a life that has ended.
+TEST_F(compare_doubt, only_what_knows_the_secret_and_the_session_of_a_claim_is_its_grant) {
+    driver_.pushes = false;
+    auto const mine = claim(1, 30s);
+    auto theirs = claim(5, 30s);
+    theirs.id.client = seam::client_id{8};
+    session_id const other{99};
+    submit(mine);
+    open_session();
+    auto const first = next("commit");
+    auto item = first.what.append_otherwise.at(0);
+    item.place = 10;
+    answer(first, missed{.found = held_by(theirs, other, 1, {item})});
+    while (!driver_.calls.empty())  // the letter to the holder
+        answer(next("commit"), committed{.written = stamp{++stamps_}});
+    ASSERT_TRUE(std::holds_alternative<seam::queued>(reply().body));
+    auto const known = read_waiter({"n"}, item, {});
+    auto const look_shows = [&](session_id session, std::uint64_t secret) {
+        now_ += 1s;
+        machine_.on_time();
+        answer(next("fetch"), views{.found = {held_by(mine, session, secret, {})}});
+        return std::ranges::any_of(machine_.take_results().notices, [](seam::notice const& each) {
+            return std::holds_alternative<seam::claim_granted>(each);
+        });
+    };
+    EXPECT_FALSE(look_shows(known.session, known.secret + 1)) << "an earlier one of this session";
+    EXPECT_FALSE(look_shows(other, known.secret)) << "one of a session that is dead";
+    EXPECT_TRUE(look_shows(known.session, known.secret));
 }
 
 TEST_F(compare_doubt, a_session_is_dead_when_raising_it_says_so) {

@@ -76,6 +76,95 @@ TEST_F(engine_test, a_call_without_a_deadline_waits_for_the_patience_of_its_clie
     EXPECT_EQ(one.completions, 1);
 }
 
+TEST_F(engine_test, each_caller_of_a_name_has_a_patience_of_its_own) {
+    auto const where = queue_for();
+    waiting first{where};
+    waiting second{where};
+    waiting once{where};
+    once.call.wait = false;
+    it->begin(first.call, now);
+    pass(9s, false);
+    it->begin(second.call, now);
+    pass(500ms, false);
+    it->begin(once.call, now);
+    pass(600ms, false);
+    EXPECT_EQ(first.call.outcome, verdict::failed);
+    EXPECT_EQ(second.call.outcome, verdict::pending) << "it came a second ago";
+    pass(8'800ms, false);  // 18.9 s after the first came
+    EXPECT_EQ(second.call.outcome, verdict::pending);
+    pass(200ms, false);
+    EXPECT_EQ(second.call.outcome, verdict::failed);
+    EXPECT_TRUE(second.call.error.is(errc::store_unavailable));
+    EXPECT_EQ(once.call.outcome, verdict::pending);
+    pass(500ms, false);
+    EXPECT_EQ(once.call.outcome, verdict::failed);
+    for (auto* const each : {&first, &second, &once})
+        EXPECT_EQ(each->completions, 1);
+}
+
+TEST_F(engine_test, who_has_waited_for_long_needs_patience_only_when_the_store_falls_silent) {
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
+    waiting one{queue_for()};
+    it->begin(one.call, now);
+    settle_down();
+    pass(60s);
+    auto const& silent_since = one.call.in->current->silent_since;
+    while (silent_since == base::never)
+        pass(100ms, false);
+    auto const end = silent_since + 10s;
+    pass(end - now - 1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::failed);
+}
+
+// The claim that those behind a local holder have is another one after the loss. The silence is the same.
+TEST_F(engine_test, a_silence_in_which_a_hold_is_lost_is_not_waited_for_twice) {
+    auto const where = queue_for({.lease = 3s});
+    auto const held = take(where);
+    waiting next{where};
+    it->begin(next.call, now);
+    pass(1'100ms, false);  // the first renewal is under way
+    auto const end = where->current->silent_since + 10s;
+    pass(end - now - 1ns, false);
+    EXPECT_EQ(held->state(now), lease_state::lost);
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(next.call.outcome, verdict::failed);
+    EXPECT_TRUE(next.call.error.is(errc::store_unavailable));
+}
+
+TEST_F(engine_test, nor_is_one_in_which_the_session_of_a_waiter_ends) {
+    using state = seam::session_changed::state;
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
+    waiting one{queue_for()};
+    it->begin(one.call, now);
+    settle_down();
+    it->on_notice(seam::session_changed{state::in_doubt, "cut off"}, now);
+    pass(5s, false);
+    it->on_notice(seam::session_changed{state::lost, "cut off for too long"}, now);
+    pass(5s - 1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(one.call.outcome, verdict::failed);
+}
+
+// Its lease outlasts the patience of those who wait behind it.
+TEST_F(engine_test, patience_behind_a_local_holder_ends_when_it_is_over) {
+    auto const where = queue_for({.lease = 60s, .renew_every = 10s});
+    auto const held = take(where);
+    pass(11s, false);
+    auto const silent_since = where->current->silent_since;
+    ASSERT_NE(silent_since, base::never);
+    waiting next{where};
+    it->begin(next.call, now);
+    pass(10s - 1ns, false);
+    EXPECT_EQ(next.call.outcome, verdict::pending);
+    pass(1ns, false);
+    EXPECT_EQ(next.call.outcome, verdict::failed);
+    EXPECT_EQ(held->state(now), lease_state::in_doubt) << "only who waits has lost patience";
+}
+
 TEST_F(engine_test, a_store_that_refuses_ends_the_call_with_its_word) {
     waiting one{queue_for()};
     it->begin(one.call, now);
@@ -216,6 +305,34 @@ TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
     waiting late{where};
     it->begin(late.call, now);
     EXPECT_TRUE(late.call.error.is(errc::closed));
+}
+
+TEST_F(engine_test, close_keeps_a_name_taken_under_a_minimum_hold) {
+    auto const held = take(queue_for({.min_hold = 10s}));
+    pass(1s);
+    it->close(now);
+    auto const requests = sent();
+    ASSERT_EQ(count_of<seam::settle>(requests), 1U);
+    ASSERT_EQ(requests.size(), 1U);
+    EXPECT_EQ(std::get<seam::settle>(requests[0].what).keep_for, 9s);
+    it->on_reply(requests[0].id, carry_out(requests[0]), now);
+    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(store.size(), 1U) << "it is in the way until then";
+    EXPECT_EQ(held->state(now), lease_state::lost);
+}
+
+TEST_F(engine_test, who_waits_for_a_release_when_nobody_drives_any_more_hears_that_it_is_unknown) {
+    auto const held = take(queue_for());
+    releasing end;
+    it->release(held, now, &end.call);
+    it->close(now);
+    EXPECT_EQ(end.completions, 0) << "it may still be answered";
+    it->end_releases(now);
+    EXPECT_EQ(end.completions, 1);
+    EXPECT_EQ(end.call.outcome, release_outcome::unknown);
+    settle_down();
+    EXPECT_EQ(end.completions, 1);
+    EXPECT_EQ(end.call.outcome, release_outcome::unknown);
 }
 
 TEST_F(engine_test, a_hint_does_not_end_the_attempts_of_a_retry_policy) {

@@ -134,6 +134,62 @@ TEST_F(engine_test, a_second_release_is_answered_and_changes_nothing) {
     EXPECT_TRUE(second.call.outcome.has_value());
 }
 
+TEST_F(engine_test, whoever_releases_again_is_told_with_the_first) {
+    auto const held = take(queue_for());
+    releasing first;
+    releasing second;
+    releasing gone;
+    releasing late;
+    it->release(held, now, &first.call);
+    it->release(held, now, &second.call);
+    it->release(held, now, &gone.call);
+    EXPECT_EQ(second.completions, 0) << "the store has not answered yet";
+    EXPECT_EQ(wanted<seam::settle>(), 1U);
+    EXPECT_EQ(held->state(now), lease_state::released);
+    it->withdraw(gone.call);
+    settle_down();
+    it->release(held, now, &late.call);
+    for (auto const* const each : {&first, &second, &late}) {
+        EXPECT_EQ(each->call.outcome, release_outcome::released);
+        EXPECT_EQ(each->completions, 1);
+    }
+    EXPECT_EQ(gone.completions, 0);
+    EXPECT_EQ(held->state(now), lease_state::released);
+}
+
+TEST_F(engine_test, a_release_that_nobody_waited_for_has_an_outcome_for_those_who_ask_later) {
+    auto const held = take(queue_for({.lease = 3s}));
+    releasing end;
+    it->release(held, now);
+    it->release(held, now, &end.call);
+    EXPECT_EQ(end.completions, 0);
+    pass(60s, false);
+    EXPECT_EQ(end.call.outcome, release_outcome::unknown) << "the store never answered";
+    releasing again;
+    it->release(held, now, &again.call);
+    EXPECT_EQ(again.call.outcome, release_outcome::unknown);
+}
+
+// The thread that keeps the time may be late, too.
+TEST_F(engine_test, a_renewal_that_is_confirmed_after_the_deadline_does_not_bring_the_hold_back) {
+    auto const held = take(queue_for({.lease = 3s}));
+    pass(1'100ms, false);
+    auto const renewal = sent();
+    ASSERT_EQ(count_of<seam::renew>(renewal), 1U);
+    auto const answer = carry_out(renewal.front());
+    now = held->lost_at();
+    EXPECT_EQ(held->state(now), lease_state::lost) << "whoever looks now is told so";
+    it->on_reply(renewal.front().id, answer, now);
+    EXPECT_EQ(held->state(now), lease_state::lost);
+    ASSERT_EQ(it->todo().losses.size(), 1U);
+    EXPECT_EQ(it->todo().losses.front(), held);
+    releasing end;
+    it->release(held, now, &end.call);
+    EXPECT_EQ(end.call.outcome, release_outcome::already_lost);
+    settle_down();
+    EXPECT_EQ(store.size(), 0U) << "the store had it for longer";
+}
+
 TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
     auto const holder = take(queue_for({.order = ordering::fair}));
     waiting next{queue_for({.order = ordering::fair})};

@@ -189,6 +189,15 @@ protected:
         out->handles = 1;
         return out;
     }
+    /// Somebody else frees the name, and the engine hears what the store tells of it.
+    void evict(std::string name) {
+        std::vector<stores::lease::directed_notice> told;
+        auto const store_now = seam::store_time{
+            std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch())};
+        (void)store.handle(self, seam::evict{.name = std::move(name)}, store_now, told);
+        for (auto const& each : told)
+            it->on_notice(each.what, now);
+    }
 };
 
 TEST_F(engine_lane_test, a_bounded_number_of_names_is_put_aside) {
@@ -217,6 +226,39 @@ TEST_F(engine_lane_test, a_name_that_nobody_can_lock_any_more_is_given_back) {
     settle_down();
     EXPECT_EQ(store.size(), 0U) << "a lease that outlived its mutex";
     EXPECT_TRUE(it->idle());
+}
+
+TEST_F(engine_lane_test, a_thread_is_told_when_the_store_says_that_what_it_took_up_is_gone) {
+    auto const where = lane_for("n");
+    it->release(take(where), now);
+    settle_down();
+    auto const inside = where->bias->enter(now);
+    ASSERT_EQ(inside.how, biased_hold::entry::yes);
+    auto const held = inside.where->held;
+    evict("n");
+    EXPECT_EQ(held->state(now), lease_state::lost);
+    ASSERT_EQ(it->todo().losses.size(), 1U);
+    EXPECT_EQ(it->todo().losses.front(), held);
+    EXPECT_TRUE(it->idle()) << "nothing of it is at the store";
+    EXPECT_FALSE(where->bias->leave(inside.generation));
+    it->release(*where, inside.generation, now);
+    auto const next = take(where);
+    EXPECT_GT(next->token(), held->token());
+    it->release(next, now);
+}
+
+TEST_F(engine_lane_test, what_is_put_aside_is_forgotten_when_the_store_says_that_it_is_gone) {
+    auto const where = lane_for("n");
+    auto const first = take(where);
+    auto const id = first->held_by->subject.id;
+    it->release(first, now);
+    settle_down();
+    evict("n");
+    it->on_notice(seam::claim_gone{id, "it was evicted"}, now);
+    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(where->bias->enter(now).how, biased_hold::entry::no);
+    EXPECT_EQ(it->counters().losses, 0U) << "nobody had it";
+    EXPECT_EQ(wanted<seam::settle>(), 0U);
 }
 
 // The renewal was asked for while the claim waited, and is answered after it was granted and put aside.

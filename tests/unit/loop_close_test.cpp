@@ -28,14 +28,18 @@ struct gate {
     bool occupied{false};
 };
 
-/// Tells the time, carries out nothing, and does not let go of the captive.
+/// Tells the time, carries out nothing, or grants and nothing else, and does not let go of the captive.
 class stubborn_store final : public seam::store {
 public:
-    explicit stubborn_store(gate& exit) noexcept : exit_{exit} {}
+    explicit stubborn_store(gate& exit, bool grants = false) noexcept
+        : exit_{exit}, grants_{grants} {}
     seam::capabilities abilities() const override { return {}; }
     std::optional<seam::reply> send(seam::request_id, seam::request what) noexcept override {
-        if (!std::holds_alternative<seam::hello>(what)) return std::nullopt;
-        return seam::reply{seam::store_time{1h}, seam::done{}};
+        constexpr seam::store_time now{1h};
+        if (std::holds_alternative<seam::hello>(what)) return seam::reply{now, seam::done{}};
+        if (grants_ && std::holds_alternative<seam::submit>(what))
+            return seam::reply{now, seam::granted{{.number = seam::sequence{7}, .began = now}}};
+        return std::nullopt;
     }
     void drive(base::instant) override {
         std::unique_lock held{exit_.mutex};
@@ -53,7 +57,13 @@ public:
 
 private:
     gate& exit_;
+    bool const grants_;
 };
+
+std::shared_ptr<core::wait_queue> make_queue() {
+    return std::make_shared<core::wait_queue>(
+        std::make_shared<core::terms const>(core::make_terms({.name = "n"}, {})));
+}
 
 /// What user code may own: something whose end asks the loop.
 struct caller_back {
@@ -72,9 +82,7 @@ struct posting final : core::completion {
     }
     loop& on;
     std::atomic<bool>& ran;
-    core::acquire_call call{std::make_shared<core::wait_queue>(std::make_shared<core::terms const>(
-                                core::make_terms({.name = "n"}, {}))),
-                            *this};
+    core::acquire_call call{make_queue(), *this};
 };
 
 // Nobody takes the job any more. It must not end under the loop's mutex, which what it owns may want.
@@ -100,6 +108,25 @@ TEST(loop_close, what_is_begun_afterwards_ends_without_the_lock) {
     EXPECT_EQ(shared->call.call.outcome, core::verdict::failed);
 }
 
+TEST(loop_close, a_release_that_is_under_way_is_told_as_unknown) {
+    struct ended final : core::completion {
+        void completed() noexcept override { ++completions; }
+        core::release_call call{*this};
+        int completions{0};
+    } end;
+    gate exit;
+    loop on{[&](seam::event_sink&) { return std::make_unique<stubborn_store>(exit, true); },
+            core::engine::settings{}, [](log_level, std::string const&) {}};
+    waiter self{on};
+    core::acquire_call call{make_queue(), self};
+    on.acquire(call, self, std::chrono::nanoseconds::max(), {});
+    ASSERT_EQ(call.outcome, core::verdict::granted);
+    on.begin_release(call.held, end.call);
+    on.close(0s);
+    EXPECT_EQ(end.completions, 1);
+    EXPECT_EQ(end.call.outcome, release_outcome::unknown);
+}
+
 TEST(loop_close, takes_its_patience_once) {
     gate exit;
     auto on = std::make_unique<loop>(
@@ -111,10 +138,7 @@ TEST(loop_close, takes_its_patience_once) {
             exit.captive = std::this_thread::get_id();
         }
         waiter self{*on};
-        core::acquire_call call{
-            std::make_shared<core::wait_queue>(
-                std::make_shared<core::terms const>(core::make_terms({.name = "n"}, {}))),
-            self};
+        core::acquire_call call{make_queue(), self};
         on->acquire(call, self, std::chrono::nanoseconds::max(), {});
         EXPECT_EQ(call.outcome, core::verdict::failed);
     }};

@@ -94,5 +94,38 @@ TEST(refusals, other_kinds_and_limits) {
               "'s' was declared with a limit of 2, not 3: the name is in use with another limit");
 }
 
+// What a recursion has entered is counted as held alone, and would be shared unknowingly.
+TEST(refusals, a_recursive_hold_is_not_downgraded) {
+    client user{"memory:refusals-downgrade"};
+    shared_mutex both{user, "x"};
+    for (auto const* const owner : {"", "job 7"}) {
+        recursive_mutex counted{user, "x", {.owner = owner}};
+        auto held = counted.acquire();
+        EXPECT_EQ(words_of(errc::bad_option, [&] { both.downgrade(held); }),
+                  "a hold of a recursive_mutex cannot be downgraded: whoever enters 'x' again "
+                  "would share it unknowingly: " +
+                      make_error_code(errc::bad_option).message());
+        EXPECT_EQ(held.state(), lease_state::held);
+        client other{"memory:refusals-downgrade"};
+        EXPECT_FALSE(shared_mutex(other, "x").try_lock_shared()) << "it excludes readers";
+        EXPECT_EQ(held.release(), release_outcome::released);
+    }
+    auto plain = mutex{user, "x"}.acquire();
+    both.downgrade(plain);
+    client other{"memory:refusals-downgrade"};
+    shared_mutex theirs{other, "x"};
+    EXPECT_TRUE(theirs.try_lock_shared());
+    theirs.unlock_shared();
+}
+
+TEST(refusals, a_lease_of_another_kind_is_not_downgraded) {
+    client user{"memory:refusals-kind-of-lease"};
+    shared_mutex both{user, "s"};
+    semaphore permits{user, "s", 2};
+    auto held = permits.acquire_lease();
+    (void)words_of(errc::kind_mismatch, [&] { both.downgrade(held); });
+    EXPECT_EQ(permits.available(), 1) << "it is a permit still";
+}
+
 }  // namespace
 }  // namespace holdfast

@@ -118,6 +118,19 @@ TEST_F(rules_test, a_listing_shows_holders_and_waiters_in_order_page_by_page) {
     EXPECT_EQ(it.waiters[1].id, seam::to_string(second.id));
 }
 
+TEST_F(rules_test, a_listing_tells_what_is_kept_from_what_is_held) {
+    auto const mine = claim(lock());
+    take(mine);
+    auto const look = [&] {
+        auto const page = std::get<seam::page>(ask(seam::inspect{.prefix = "n", .exact = true}));
+        return page.names.at(0).holders.at(0);
+    };
+    EXPECT_FALSE(look().kept);
+    EXPECT_EQ(settle(mine, 400ms), seam::ending::released);
+    EXPECT_TRUE(look().kept);
+    EXPECT_EQ(look().lease_left, 400ms);
+}
+
 TEST_F(rules_test, eviction_frees_the_name_and_tells_the_holder) {
     auto const holder = claim(lock(), 1);
     auto const waiter = claim(lock(), 2);

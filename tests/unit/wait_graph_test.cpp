@@ -26,5 +26,14 @@ TEST(wait_graph, what_belongs_to_no_thread_waits_for_nobody) {
     EXPECT_TRUE(find_deadlocks({name("x", one, two), name("y", two, one)}).empty());
 }
 
+TEST(wait_graph, what_a_minimum_hold_keeps_is_nobodys_and_ends_by_itself) {
+    auto released = name("x", "anna", "ben");
+    released.holders.front().kept = true;
+    EXPECT_TRUE(find_deadlocks({released, name("y", "ben", "anna")}).empty());
+    EXPECT_TRUE(find_cycle({released, name("y", "ben", "anna")}, "y").empty());
+    released.holders.push_back({.owner = "anna"});  // who holds it once more by another claim
+    EXPECT_EQ(find_deadlocks({released, name("y", "ben", "anna")}).size(), 1U);
+}
+
 }  // namespace
 }  // namespace holdfast::core

@@ -30,6 +30,7 @@ claim_info describe(entry const& each, seam::store_time now) {
     out.permits = each.permits;
     out.value = each.subject.spec->value;
     out.arrival = static_cast<std::uint64_t>(each.since.time_since_epoch().count());
+    out.kept = each.kept;
     return out;
 }
 

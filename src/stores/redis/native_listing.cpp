@@ -21,7 +21,7 @@ constexpr std::size_t names_per_page = 200;
 constexpr unsigned keys_per_scan = 1000;
 
 claim_info read_claim(answer_reader& in, seam::store_time now) {
-    constexpr std::size_t fields = 7;
+    constexpr std::size_t fields = 8;
     in.array(fields);
     claim_info out;
     out.id = in.text();
@@ -31,6 +31,7 @@ claim_info read_claim(answer_reader& in, seam::store_time now) {
     auto const since = read_time(in);
     auto const expires = read_time(in);
     auto info = in.text();
+    out.kept = in.number(1) == 1;
     // Its details may have been evicted, or deleted by hand: then little is known of it.
     if (info.empty()) info = "0:0:0:1:01:00:";
     out.owner = take_netstring(info);

@@ -8,7 +8,7 @@
 --@include rules
 
 local function describe(e)
-    return {e.id, e.number, e.mode, e.permits, e.since, e.expires, e.info}
+    return {e.id, e.number, e.mode, e.permits, e.since, e.expires, e.info, e.state == KEPT and 1 or 0}
 end
 
 local function by_age(one, other)
