@@ -91,17 +91,18 @@ void driver::fail(sql::call const& which, answer const& found) {
 // --- what is on the disk -----------------------------------------------------------------------
 
 void driver::add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const {
-    for (auto const id : seen.named)
-        if (mailbox_.is_own(id) && !durable_.contains(id, seen.found.written))
-            to.emplace_back(id, seen.found.written);
+    for (auto const id : seen.named) {
+        grant found{seen.found.key, id, seen.found.written};
+        if (mailbox_.is_own(id) && !durable_.contains(found)) to.push_back(std::move(found));
+    }
 }
 
 // Nothing is written when the sessions are dead by now: then nobody believes that it holds by them either.
 void driver::prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then) {
     if (seen.empty()) return then();
     std::vector<compare::session_id> own;
-    for (auto const& [id, written] : seen)
-        own.push_back(id);
+    for (auto const& each : seen)
+        own.push_back(each.to);
     ask(which, packets::prove(own),
         [this, which, seen, seen_at = now_, then = std::move(then)](answer const& found) {
             bool const written = number_in(found.first()[0]) != 0;
@@ -112,8 +113,8 @@ void driver::prove(sql::call which, std::vector<grant> const& seen, std::functio
                                   "the server " + settings_.server + " was reached anew meanwhile"},
                                  false);
             if (written)
-                for (auto const& [id, stamp] : seen)
-                    durable_.add(id, stamp);
+                for (auto const& each : seen)
+                    durable_.add(each);
             then();
         });
 }
@@ -138,7 +139,7 @@ void driver::send_step(compare::ticket which, sql::shared_step what, bool along,
             out.joined_unseen = number_in(told[3]) != 0;
             if (what->head)
                 for (auto const id : what->head->sessions)
-                    if (mailbox_.is_own(id)) durable_.add(id, *out.written);
+                    if (mailbox_.is_own(id)) durable_.add({what->key, id, *out.written});
             if (!what->append.empty()) mailbox_.hasten();
         } else if (out.guarded && both) {
             out = second_branch_in(found, 1, *what);

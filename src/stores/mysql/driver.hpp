@@ -61,7 +61,7 @@ private:
     [[nodiscard]] bool is_another_life(connection const& found);
     void fail(sql::call const& which, answer const& found);
     /// A grant that was seen, and of which it is not known that it is on the disk.
-    using grant = std::pair<compare::session_id, compare::stamp>;
+    using grant = durable_grants::grant;
     void add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const;
     /// Goes on when all of them are on the disk.
     void prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then);
