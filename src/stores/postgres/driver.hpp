@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,9 @@ private:
     void fail(sql::call const& which, answer const& found);
     void sweep(int turns);
 
+    /// Whoever says that sessions are dead has ended them before. -> those that live all the same
+    void end_for_good(sql::call which, std::vector<compare::session_id> const& ids,
+                      std::function<void(std::set<compare::session_id> const&)> then);
     settings const settings_;
     schema const tables_;
     statements const statements_;

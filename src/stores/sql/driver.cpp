@@ -61,13 +61,16 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
 }
 
 void driver::on_kept(compare::ticket which, std::vector<compare::session_id> const& ids,
-                     std::set<compare::session_id> const& alive, compare::reading when) {
+                     std::set<compare::session_id> const& alive,
+                     std::set<compare::session_id> const& undecided, compare::reading when) {
     using state = compare::kept::state;
     std::vector<compare::kept> out;
     for (auto const id : ids) {
-        bool const lives = alive.contains(id);
-        if (!lives) forget(id);
-        out.push_back({id, lives ? state::alive : state::dead, when.now});
+        auto const found = alive.contains(id)       ? state::alive
+                           : undecided.contains(id) ? state::unknown
+                                                    : state::dead;
+        if (found == state::dead) forget(id);
+        out.push_back({id, found, when.now});
     }
     out_.tell(which, std::move(out), when);
 }

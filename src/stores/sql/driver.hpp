@@ -62,9 +62,10 @@ protected:
     driver(std::string server, compare::driver_events& events, compare::log_function log)
         : polled_driver{events, std::move(log)}, server_{std::move(server)} {}
 
-    /// To be called for what the functions below have asked.
+    /// To be called for what the functions below have asked. `undecided`: neither alive nor ended; those are asked for again.
     void on_kept(compare::ticket which, std::vector<compare::session_id> const& ids,
-                 std::set<compare::session_id> const& alive, compare::reading when);
+                 std::set<compare::session_id> const& alive,
+                 std::set<compare::session_id> const& undecided, compare::reading when);
     void on_stepped(compare::ticket which, shared_step const& what, stepped found);
     void on_second_branch(compare::ticket which, shared_step const& what, viewed seen,
                           compare::reading when);
