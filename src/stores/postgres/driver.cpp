@@ -28,7 +28,12 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                                                            tell);
                    },
                    {.on_down = [this](base::error const& why) { on_down(why); },
-                    .on_up = [this](connection const&) { on_up(); }}},
+                    .on_up =
+                        [this](connection const& which) {
+                            on_up();
+                            if (std::exchange(met_, true) && which.has_made_tables())
+                                messages_.start_over();
+                        }}},
       messages_{settings_,
                 tables_,
                 statements_,

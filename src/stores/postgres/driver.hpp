@@ -63,6 +63,7 @@ private:
     statements const statements_;
     sql::pool<connection> connections_;
     messages messages_;
+    bool met_{false};  ///< there was a connection
 };
 
 }  // namespace holdfast::stores::postgres

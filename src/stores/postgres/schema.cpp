@@ -17,6 +17,8 @@ constexpr char const* ballots_table =
 constexpr std::array creation_texts{
     // Two that make one table at the same time get in each other's way in the catalogue.
     "SELECT pg_advisory_xact_lock(hashtext('%'))",
+    "SELECT set_config('holdfast.torn', (to_regclass('%head') IS NULL OR to_regclass('%line') IS "
+    "NULL)::text, true)",
     "CREATE TABLE IF NOT EXISTS %meta (version integer NOT NULL, swept bigint NOT NULL)",
     "CREATE SEQUENCE IF NOT EXISTS %stamp",
     "CREATE TABLE IF NOT EXISTS %session (id bigint PRIMARY KEY, generation bigint NOT NULL, "
@@ -30,6 +32,8 @@ constexpr std::array creation_texts{
     "PRIMARY KEY (name, condition, place), UNIQUE (claim, name, condition, session))",
     ballots_table,
     "SELECT setval('%stamp', greatest(last_value, #)) FROM %stamp",
+    "DELETE FROM %session WHERE current_setting('holdfast.torn') = 'true' AND NOT EXISTS (SELECT 1 "
+    "FROM %meta WHERE version <> !)",
     "INSERT INTO %meta (version, swept) SELECT !, 0 WHERE NOT EXISTS (SELECT 1 FROM %meta)",
 };
 
@@ -122,8 +126,10 @@ schema::schema(std::string prefix)
       look_{"",
             filled("SELECT version, (SELECT " + std::string{behind} + " FROM %stamp) FROM %meta",
                    prefix_)},
+      look_for_others_{"", filled("SELECT 1 FROM %session, %head, %line LIMIT 0", prefix_)},
       sweep_turn_{
           "", filled("UPDATE %meta SET swept = @ WHERE swept < @ - 60000000 RETURNING 1", prefix_)},
+      sweep_soon_{"", filled("UPDATE %meta SET swept = @ - 59000000", prefix_)},
       look_for_ballots_{
           "", filled("SELECT (to_regclass('%ballot') IS NOT NULL)::int::bigint", prefix_)},
       creation_{filled_all(creation_texts, prefix_)},

@@ -39,7 +39,12 @@ public:
     }
     /// -> version, whether the sequence is behind the clock; no row: tables of somebody else
     [[nodiscard]] statement_text const& look() const noexcept { return look_; }
-    /// Makes the tables, in one transaction.
+    /// Fails when one of the other tables is not there: each may be gone alone.
+    [[nodiscard]] statement_text const& look_for_others() const noexcept {
+        return look_for_others_;
+    }
+    /// Makes the tables that are missing, in one transaction. Where holders or waiters were lost with one, all sessions end:
+    /// their clients learn it by their next sign of life.
     [[nodiscard]] std::vector<statement> creation() const;
     /// Moves the sequence up, in one transaction.
     [[nodiscard]] std::vector<statement> catch_up() const;
@@ -64,7 +69,9 @@ private:
     statement_text greeting_;
     statement_text usual_settings_;
     statement_text look_;
+    statement_text look_for_others_;
     statement_text sweep_turn_;
+    statement_text sweep_soon_;
     statement_text look_for_ballots_;
     std::vector<statement_text> creation_;
     std::vector<statement_text> ballots_creation_;
