@@ -187,25 +187,33 @@ void driver::make_ballots(sql::call which, std::function<void()> then) {
 
 // --- keeping it small --------------------------------------------------------------------------
 
-void driver::send_sweep() {
-    if (has_ballots()) send(packets::sweep_ballots(), [](answer const&) {});
-    send(packets::sweep_turn(), [this](answer const& turn) {
-        if (!turn.lost && turn.error == 0 && !turn.rows(0).empty()) sweep(most_sweeps);
+// One behind the other: a second connection is not worth it.
+void driver::send_sweep(bool in_passing) {
+    if (!has_ballots()) return take_sweep_turn(in_passing);
+    send(packets::sweep_ballots(), [this, in_passing](answer const& found) {
+        if (!found.lost && !is_shut()) take_sweep_turn(in_passing);
+    });
+}
+
+void driver::take_sweep_turn(bool in_passing) {
+    send(packets::sweep_turn(), [this, in_passing](answer const& turn) {
+        if (!turn.lost && turn.error == 0 && !turn.rows(0).empty()) sweep(most_sweeps, in_passing);
     });
 }
 
 // What a session has left is found when the session is gone. Names that are used once leave as much behind as there
-// were of them.
-void driver::sweep(int turns) {
-    send(packets::find_leftovers(), [this, turns](answer const& found) {
+// were of them; who sweeps in passing leaves them to the next, which need not wait for a minute.
+void driver::sweep(int turns, bool in_passing) {
+    send(packets::find_leftovers(), [this, turns, in_passing](answer const& found) {
         if (found.lost || found.error != 0 || is_shut()) return;
         bool const more =
             !found.rows(0).empty() || std::ranges::any_of(found.results, [](auto const& rows) {
                 return rows.size() >= packets::swept_at_once;
             });
-        send(packets::sweep(found), [this, more, turns](answer const& swept) {
-            if (more && turns > 1 && !swept.lost && swept.error == 0 && !is_shut())
-                sweep(turns - 1);
+        send(packets::sweep(found), [this, more, turns, in_passing](answer const& swept) {
+            if (!more || swept.lost || swept.error != 0 || is_shut()) return;
+            if (in_passing) return send(packets::sweep_soon(), [](answer const&) {});
+            if (turns > 1) sweep(turns - 1, false);
         });
     });
 }

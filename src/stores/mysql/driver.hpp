@@ -49,9 +49,12 @@ private:
     void send_step(compare::ticket which, sql::shared_step what, bool along, int tries);
     void send_second_branch(compare::ticket which, sql::shared_step const& what) override;
     void send_look_at(std::vector<compare::session_id> ids) override;
-    void send_sweep() override;
+    void send_sweep(bool in_passing) override;
+    [[nodiscard]] bool is_connected() const noexcept override { return pool_.is_up(); }
+    [[nodiscard]] bool is_busy() const noexcept override { return pool_.is_busy(); }
     void make_ballots(sql::call which, std::function<void()> then) override;
-    void sweep(int turns);
+    void take_sweep_turn(bool in_passing);
+    void sweep(int turns, bool in_passing);
 
     /// A packet that was carried out is read; one that was undone in favour of others is sent again.
     void ask(sql::call which, std::string text, reader read, int tries = 0);

@@ -83,14 +83,15 @@ constexpr std::array sweep_texts{
     "jsonb_each_text(watchers) w WHERE w.value::bigint > @) LIMIT & FOR UPDATE SKIP LOCKED)",
 };
 
-std::string filled(std::string_view text, std::string const& prefix) {
+std::string filled(std::string_view text, std::string const& prefix,
+                   std::int64_t swept = schema::swept_at_once) {
     std::string out;
     for (char const each : text) {
         switch (each) {
         case '%': out += prefix; break;
         case '@': out += server_time; break;
         case '#': out += server_stamp; break;
-        case '&': out += std::to_string(schema::swept_at_once); break;
+        case '&': out += std::to_string(swept); break;
         case '!': out += std::to_string(schema::version); break;
         default: out += each;
         }
@@ -99,10 +100,11 @@ std::string filled(std::string_view text, std::string const& prefix) {
 }
 
 template <class Texts>
-std::vector<statement_text> filled_all(Texts const& texts, std::string const& prefix) {
+std::vector<statement_text> filled_all(Texts const& texts, std::string const& prefix,
+                                       std::int64_t swept = schema::swept_at_once) {
     std::vector<statement_text> out;
     for (auto const* const each : texts)
-        out.push_back({"", filled(each, prefix)});
+        out.push_back({"", filled(each, prefix, swept)});
     return out;
 }
 
@@ -136,6 +138,7 @@ schema::schema(std::string prefix)
       ballots_creation_{filled_all(ballots_creation_texts, prefix_)},
       catch_up_{filled_all(catch_up_texts, prefix_)},
       sweep_{filled_all(sweep_texts, prefix_)},
+      sweep_in_passing_{filled_all(sweep_texts, prefix_, swept_in_passing)},
       sweep_ballots_{filled_all(sweep_ballots_texts, prefix_)} {}
 
 std::vector<statement> schema::creation() const { return in_one_transaction(creation_); }
@@ -147,6 +150,10 @@ std::vector<statement> schema::ballots_creation() const {
 }
 
 std::vector<statement> schema::sweep() const { return {sweep_.begin(), sweep_.end()}; }
+
+std::vector<statement> schema::sweep_in_passing() const {
+    return {sweep_in_passing_.begin(), sweep_in_passing_.end()};
+}
 
 std::vector<statement> schema::sweep_ballots() const {
     return {sweep_ballots_.begin(), sweep_ballots_.end()};

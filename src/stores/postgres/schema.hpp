@@ -54,6 +54,10 @@ public:
     /// Removes what the dead have left where nobody looks: with each statement at most so many rows.
     [[nodiscard]] std::vector<statement> sweep() const;
     static constexpr std::int64_t swept_at_once = 5'000;
+    /// The same for a client that is about to end; and when there was more: the next one may sweep after a second.
+    [[nodiscard]] std::vector<statement> sweep_in_passing() const;
+    [[nodiscard]] statement sweep_soon() const { return statement{sweep_soon_}; }
+    static constexpr std::int64_t swept_in_passing = 500;
 
     /// -> whether the table of ballots is there
     [[nodiscard]] statement look_for_ballots() const { return statement{look_for_ballots_}; }
@@ -77,6 +81,7 @@ private:
     std::vector<statement_text> ballots_creation_;
     std::vector<statement_text> catch_up_;
     std::vector<statement_text> sweep_;
+    std::vector<statement_text> sweep_in_passing_;
     std::vector<statement_text> sweep_ballots_;
 };
 
