@@ -1,6 +1,7 @@
 // What was read is believed only when a crash of the server cannot take it back: InnoDB shows a commit before it is on the
 // disk, and a later write that was acknowledged is behind it in the log.
 #include "mysql/driver_fixture.hpp"
+#include "stores/compare/message.hpp"
 #include "support/proxy.hpp"
 
 namespace holdfast::mysql_tests {
@@ -182,12 +183,31 @@ TEST_F(look_test, a_grant_that_a_step_finds_when_it_misses) {
     }
 }
 
+// Statements that begin in the same 32 µs draw the same stamp, for different names; the later of them may have waited.
+TEST_F(look_test, a_grant_with_the_stamp_of_one_of_another_name) {
+    party one;
+    party other;
+    auto const proven = one.commit(silently(granting(one, "proven", other))).written;
+    EXPECT_EQ(other.look("proven").written, proven);
+    (void)one.commit(silently(granting(one, "as young", other)));
+    server().ask("UPDATE holdfast_head SET stamp = " +
+                 std::to_string(static_cast<std::uint64_t>(proven)) + " WHERE name = 'as young'");
+    lock_session(other);
+    auto const sent = other.self.next_ticket();
+    other.self.driver().fetch(sent, {.names = {{.key = {"as young", false}}}});
+    expect_delayed(other, sent);
+    EXPECT_EQ(expect<compare::views>(other.self.outcome_of(sent)).found.at(0).written, proven);
+}
+
 // What the client has written itself, or was told by a letter, is on the disk.
 TEST_F(look_test, a_grant_that_is_known_costs_nothing) {
     party one;
     party other;
     (void)one.commit(granting(one, "own", one));
-    auto const told = one.commit(granting(one, "told", other)).written;
+    auto letter = granting(one, "told", other);
+    letter.letters.front().body = compare::write_message(
+        compare::granted_message{.after = {.key = letter.key, .body = "held"}}, 8000);
+    auto const told = one.commit(letter).written;
     ASSERT_TRUE(other.self.drive_until([&] { return !other.self.letters.empty(); }));
     lock_session(one);
     EXPECT_EQ(one.look("own").body, "held");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/url.hpp"
+#include "stores/mysql/durable_grants.hpp"
 #include "stores/mysql/fault.hpp"
 #include "stores/mysql/schema.hpp"
 #include "stores/mysql/server_life.hpp"
@@ -95,6 +96,18 @@ TEST(mysql_statements, a_mark_in_a_value_is_none) {
     EXPECT_NE(tables.filled(look, false).find("255e7e23243b"), std::string::npos);
     EXPECT_EQ(tables.filled("SELECT # FROM %x", false).find("NEXTVAL(p_stamp)"), 7U);
     EXPECT_NE(tables.filled("$SELECT #", true).find("INSERT INTO p_stamp"), std::string::npos);
+}
+
+// Stamps of two names can be the same, of which one is on the disk and the other is not.
+TEST(mysql_durable_grants, are_known_by_name_session_and_stamp) {
+    durable_grants known;
+    durable_grants::grant const one{{"a", false}, compare::session_id{1}, compare::stamp{7}};
+    known.add(one);
+    EXPECT_TRUE(known.contains(one));
+    EXPECT_FALSE(known.contains({{"b", false}, one.to, one.written}));
+    EXPECT_FALSE(known.contains({{"a", true}, one.to, one.written}));
+    EXPECT_FALSE(known.contains({one.name, compare::session_id{2}, one.written}));
+    EXPECT_FALSE(known.contains({one.name, one.to, compare::stamp{8}}));
 }
 
 }  // namespace

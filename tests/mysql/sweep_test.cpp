@@ -92,6 +92,32 @@ TEST(mysql_sweep, what_is_left_of_many_names_is_removed_in_one_turn) {
         [] { return server().ask("SELECT count(*) FROM many_head") == "0\n"; }, 20s));
 }
 
+// Clients that are gone before their first sign of life, each with a name of its own: one in eight sweeps at its end.
+TEST(mysql_sweep, clients_that_live_shortly_leave_a_bounded_number_of_rows) {
+    constexpr unsigned clients = 200;
+    sql_connection operators;
+    for (unsigned i = 0; i < clients; ++i) {
+        {
+            party one{"short_"};
+            auto what = one.writing("order " + std::to_string(i), "held");
+            what.expected = one.commit(what).written;
+            what.head = compare::head_write{.erase = true};
+            one.commit(what);
+            one.self.driver().close(one.session);
+        }
+        // Eleven minutes later.
+        operators.run(
+            "UPDATE short_head SET erased = erased - 660000000; UPDATE short_session SET expires = "
+            "expires - 660000000; UPDATE short_meta SET swept = 0");
+    }
+    auto const count = [&](std::string const& table) {
+        return mysql::number_in(operators.run("SELECT COUNT(*) FROM short_" + table).first()[0]);
+    };
+    // That none of the last hundred is chosen happens once in half a million times.
+    EXPECT_LE(count("head"), clients / 2);
+    EXPECT_LE(count("session"), clients / 2);
+}
+
 // Where numbers come from the rows of a table, as on MySQL, the table does not grow for ever.
 TEST(mysql_sweep, numbers_that_were_drawn_are_removed) {
     party one{"numbers_", true};

@@ -1,9 +1,12 @@
 // Parts of the PostgreSQL store alone: URLs, errors, payloads.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/url.hpp"
 #include "stores/postgres/fault.hpp"
 #include "stores/postgres/letters.hpp"
+#include "stores/postgres/messages.hpp"
 #include "stores/postgres/settings.hpp"
 
 namespace holdfast::stores::postgres {
@@ -115,6 +118,51 @@ TEST(postgres_letters, what_others_say_is_nothing) {
     auto const changed = read_payload(change_payload({"a b\xff", true}));
     ASSERT_TRUE(changed);
     EXPECT_EQ(std::get<change_heard>(*changed).key, (compare::name_key{"a b\xff", true}));
+}
+
+// The store leaves out watches that nobody asks for any more. A client that was stopped for longer than they are kept has
+// missed what changed meanwhile, though its connection has lasted.
+TEST(postgres_messages, watches_that_were_not_asked_for_in_time_are_a_gap) {
+    using namespace std::chrono_literals;
+    auto const to = parsed("postgres://h/x");
+    schema const tables{to.prefix};
+    statements const texts{to.prefix};
+    net::poller events;
+    base::instant now{1h};
+    compare::outbox out;
+    int asked = 0;
+    messages heard{to,
+                   tables,
+                   texts,
+                   events,
+                   0,
+                   now,
+                   out,
+                   {.send =
+                        [&](std::vector<statement>, std::function<void(answer)> const& done) {
+                            ++asked;
+                            done(answer{});
+                        },
+                    .is_down = [] { return false; }}};
+    auto const gaps_after = [&](base::boot_clock::duration passes) {
+        now += passes;
+        heard.tend();
+        return std::ranges::count_if(out.take(), [](auto const& each) {
+            return std::holds_alternative<compare::outbox::told_gap>(each);
+        });
+    };
+    heard.watch({"q", false});
+    EXPECT_EQ(gaps_after(20s), 0);
+    EXPECT_EQ(gaps_after(50s), 0);
+    EXPECT_EQ(gaps_after(61s), 1);
+    EXPECT_EQ(gaps_after(20s), 0);
+    EXPECT_EQ(asked, 4);
+    // A name that is watched after a time in which none was.
+    EXPECT_TRUE(heard.unwatch({"q", false}));
+    EXPECT_EQ(gaps_after(20s), 0);
+    now += 1h;
+    heard.watch({"r", false});
+    EXPECT_EQ(gaps_after(20s), 0);
 }
 
 }  // namespace

@@ -108,5 +108,39 @@ TEST_F(schema_test, a_holder_learns_that_the_tables_were_dropped) {
     EXPECT_GT(mutex(*other, "q").acquire().token(), token);
 }
 
+TEST_F(schema_test, one_table_alone_that_was_dropped_is_made_anew) {
+    auto const url = server().url() + "?prefix=alone_";
+    noting_client one{url, 5s};
+    for (auto const* const table : {"meta", "session", "head", "line"}) {
+        (void)mutex(*one, "q").acquire();
+        server().ask(std::string{"DROP TABLE alone_"} + table);
+        EXPECT_TRUE(eventually([&] {
+            return failure_of([&] { (void)mutex(*one, "q", {.lease = 1s}).acquire(); }).code() ==
+                   std::error_code{};
+        })) << table;
+    }
+}
+
+// Its session goes on, and nothing but the table knew what it held.
+TEST_F(schema_test, a_holder_learns_that_the_table_of_names_alone_was_dropped) {
+    auto const url = server().url() + "?prefix=names_";
+    noting_client one{url, 5s};
+    auto const held = mutex(*one, "q", {.lease = 3s}).acquire();
+    server().ask("DROP TABLE names_head");
+    noting_client other{url, 5s};
+    EXPECT_GT(mutex(*other, "q").acquire().token(), held.token());
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+}
+
+// Whoever comes when nothing is missing ends nobody's session.
+TEST_F(schema_test, tables_that_are_there_are_left_alone) {
+    auto const url = server().url() + "?prefix=whole_";
+    noting_client one{url, 5s};
+    auto const held = mutex(*one, "q").acquire();
+    server().ask(store_schema(url));
+    EXPECT_EQ(server().ask("SELECT count(*) FROM whole_session"), "1\n");
+    EXPECT_TRUE(held.held());
+}
+
 }  // namespace
 }  // namespace holdfast::postgres_faults

@@ -87,5 +87,75 @@ TEST(postgres_sweep, what_is_left_of_many_names_is_removed_in_one_turn) {
         [] { return server().ask("SELECT count(*) FROM many_head") == "0\n"; }, 20s));
 }
 
+// Clients that are gone before their first sign of life, each with a name of its own: one in eight sweeps at its end.
+TEST(postgres_sweep, clients_that_live_shortly_leave_a_bounded_number_of_rows) {
+    constexpr unsigned clients = 200;
+    sql_connection operators;
+    for (unsigned i = 0; i < clients; ++i) {
+        {
+            party one{"?prefix=short_"};
+            auto what = one.writing("order " + std::to_string(i), "held");
+            what.expected = one.commit(what).written;
+            what.head = compare::head_write{.erase = true};
+            one.commit(what);
+            one.self.driver().close(one.session);
+        }
+        // Eleven minutes later.
+        operators.run(
+            "UPDATE short_head SET erased = erased - 660000000; UPDATE short_session SET expires = "
+            "expires - 660000000; UPDATE short_meta SET swept = 0");
+    }
+    // That none of the last hundred is chosen happens once in half a million times.
+    EXPECT_LE(std::stoul(operators.run("SELECT count(*) FROM short_head")), clients / 2);
+    EXPECT_LE(std::stoul(operators.run("SELECT count(*) FROM short_session")), clients / 2);
+}
+
+// Whoever sweeps in passing takes little at once, and lets the next one go on soon.
+TEST(postgres_sweep, what_is_left_in_passing_is_swept_soon) {
+    party one{"?prefix=soon_"};
+    postgres::schema const tables{"soon_"};
+    server().ask(
+        "INSERT INTO soon_head (name, condition, stamp, erased) SELECT 'order ' || i::text::bytea, "
+        "false, i, 1 FROM generate_series(1, 700) i");
+    sql_connection sweeper;
+    auto const turn = tables.sweep_turn().text().words;
+    EXPECT_EQ(sweeper.run(turn), "1");
+    for (auto const& each : tables.sweep_in_passing())
+        sweeper.run(each.text().words);
+    EXPECT_EQ(sweeper.run("SELECT count(*) FROM soon_head"), "200");
+    sweeper.run(tables.sweep_soon().text().words);
+    EXPECT_EQ(sweeper.run(turn), "") << "at once";
+    EXPECT_TRUE(eventually([&] { return sweeper.run(turn) == "1"; }, 10s));
+}
+
+// Those of clients that have died: they do not ask for their watches again.
+TEST(postgres_sweep, watches_that_are_over_go_with_the_next_change) {
+    party one;
+    party two;
+    (void)expect<compare::in_force>(two.self.watch({"changing", false}));
+    auto const change = [&](compare::step const& what) {
+        server().ask(
+            "UPDATE holdfast_head SET watchers = watchers || '{\"dead\": 1}' WHERE name = "
+            "'changing'");
+        auto const before = two.self.changes_of({"changing", false});
+        auto const written = one.commit(what).written;
+        EXPECT_TRUE(two.self.drive_until(
+            [&] {
+                return two.self.changes_of({"changing", false}) > before;
+            },
+            5s));
+        EXPECT_EQ(server().ask("SELECT count(*) FROM holdfast_head, jsonb_object_keys(watchers) w "
+                               "WHERE name = 'changing' AND w = 'dead'"),
+                  "0\n");
+        return written;
+    };
+    auto what = one.writing("changing", "first");  // where there was none
+    what.expected = change(what);
+    what.head->body = "second";
+    what.expected = change(what);
+    what.head = compare::head_write{.erase = true};
+    change(what);
+}
+
 }  // namespace
 }  // namespace holdfast::postgres_tests

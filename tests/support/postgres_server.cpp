@@ -169,6 +169,8 @@ void postgres_server::start() {
                                    std::to_string(port_),        "-k", directory(),           "-c",
                                    "listen_addresses=127.0.0.1", "-c", "shared_buffers=16MB", "-c",
                                    "max_connections=200"};
+    // A server that is killed leaves its segments behind: here they go with its directory, and not in /dev/shm.
+    words.insert(words.end(), {"-c", "dynamic_shared_memory_type=mmap"});
     // What a server has handed to the system is there when it was killed. Machines do not fail here, and disks are slow
     // beside compilers.
     words.insert(words.end(), {"-c", "fsync=off"});

@@ -164,6 +164,7 @@ public:
     void unwatch_session(session_id) noexcept override {}
 
     int cuts{0};
+    int wound_up{0};
 
 private:
     void answer(ticket which) {
@@ -174,6 +175,12 @@ private:
     void tend() override {}
     void take(std::span<net::poller::event const>) override {}
     base::instant next_due() const noexcept override { return base::never; }
+    void wind_up() override HOLDFAST_REQUIRES(mutex_) {
+        ++wound_up;
+        EXPECT_EQ(cuts, 0) << "its connections are gone";
+        EXPECT_TRUE(take_until([] { return true; }, now_));
+        EXPECT_FALSE(take_until([] { return false; }, now_ + std::chrono::milliseconds{1}));
+    }
     void cut() noexcept override { ++cuts; }
     void abandon() noexcept override {}
 };
@@ -206,6 +213,7 @@ TEST_F(compare_polled_driver, after_its_end_every_call_is_rejected) {
     driver_.shut();
     driver_.shut();
     EXPECT_EQ(driver_.cuts, 1);
+    EXPECT_EQ(driver_.wound_up, 1);
     driver_.watch(ticket{2}, {"q"});
     driver_.drive(base::never);
     EXPECT_EQ(to_.heard, std::vector<std::string>{"outcome 2 rejected"});

@@ -50,7 +50,7 @@ public:
         under_way.push_back(std::move(what));
     }
     void advance(std::uint32_t /*kinds*/, base::instant now) {
-        if (now >= due()) fail("too late");
+        if (now >= due() && silent) fail("too late");
     }
     void cut(base::error const& why) {
         phase_ = phase::off;
@@ -61,6 +61,7 @@ public:
 
     [[nodiscard]] bool is_off() const noexcept { return phase_ == phase::off; }
     [[nodiscard]] bool is_ready() const noexcept { return phase_ == phase::ready; }
+    [[nodiscard]] bool is_silent() const noexcept { return silent; }
     [[nodiscard]] bool has_room() const noexcept { return is_ready() && under_way.size() < room_; }
     [[nodiscard]] std::size_t unanswered() const noexcept { return under_way.size(); }
     [[nodiscard]] base::instant due() const noexcept {
@@ -85,6 +86,7 @@ public:
 
     std::deque<exchange> under_way;
     int starts{0};
+    bool silent{true};  ///< nothing lies there to be read
 
 private:
     enum class phase { off, connecting, ready };
@@ -175,6 +177,30 @@ TEST_P(sql_pool, what_was_sent_and_not_answered_is_lost_and_idle_ones_are_cut_wi
     EXPECT_TRUE(all_[0]->is_off());
     EXPECT_TRUE(all_[1]->is_off()) << "it would cost a time-out as well";
     EXPECT_FALSE(pool_.is_up());
+}
+
+// As after a pause of the whole process: the answer came in time, and nobody has read it yet.
+TEST_P(sql_pool, an_answer_that_lies_there_is_not_too_late) {
+    send("a");
+    all_[0]->become_ready();
+    send("b");
+    all_[1]->become_ready();
+    for (auto* const each : all_)
+        while (each->unanswered() > 0)
+            each->answer_first();
+    EXPECT_FALSE(pool_.is_busy());
+    answered_.clear();
+    send("c");
+    EXPECT_TRUE(pool_.is_busy());
+    auto* const asked = all_[0]->unanswered() > 0 ? all_[0] : all_[1];
+    asked->silent = false;
+    now_ += 3s;
+    pool_.tend(now_);
+    EXPECT_TRUE(answered_.empty());
+    EXPECT_FALSE(all_[0]->is_off());
+    EXPECT_FALSE(all_[1]->is_off()) << "the network has not forgotten it";
+    asked->answer_first();
+    EXPECT_EQ(answered_, std::vector<std::string>{"c"});
 }
 
 TEST_P(sql_pool, one_that_breaks_beside_others_is_no_news) {

@@ -1,6 +1,7 @@
 #include "stores/compare/polled_driver.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -73,10 +74,30 @@ void polled_driver::wake_by(base::instant when) noexcept {
     poller_.wake_by(when);
 }
 
+bool polled_driver::take_until(std::function<bool()> const& met, base::instant end) {
+    while (!met()) {
+        std::span<net::poller::event const> events;
+        {
+            base::unlocked const released{mutex_};
+            events = poller_.wait(end);
+        }
+        now_ = base::boot_clock::now();
+        take(events);
+        if (now_ >= end) return met();
+    }
+    return true;
+}
+
 void polled_driver::shut() noexcept {
     if (abandoned_) return;
     base::lock_guard const guard{mutex_};
-    if (std::exchange(shut_, true)) return;
+    if (shut_) return;
+    now_ = base::boot_clock::now();
+    try {
+        wind_up();
+    } catch (std::exception const&) {  // nobody counts on it
+    }
+    shut_ = true;
     cut();
     static_cast<void>(out_.take());
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <span>
 
 #include "base/mutex.hpp"
@@ -37,6 +38,8 @@ protected:
     [[nodiscard]] bool is_shut() const noexcept { return shut_; }
     /// In the child of a fork, where nothing may be touched.
     [[nodiscard]] bool is_abandoned() const noexcept { return abandoned_; }
+    /// For `wind_up`: takes what comes in until that is so. -> false when it was not so in time
+    bool take_until(std::function<bool()> const& met, base::instant end) HOLDFAST_REQUIRES(mutex_);
 
     base::mutex mutex_;  ///< guards all but the atomics, and what drivers add
     net::poller poller_;
@@ -49,6 +52,9 @@ private:
     /// What the poller has seen.
     virtual void take(std::span<net::poller::event const> events) = 0;
     [[nodiscard]] virtual base::instant next_due() const noexcept = 0;
+    /// The last moment at which connections can be used, when all that anybody wanted is over. Bounded in time; nobody is
+    /// told what comes of it.
+    virtual void wind_up() HOLDFAST_REQUIRES(mutex_) {}
     /// Ends all connections; nobody hears how the calls under way ended.
     virtual void cut() noexcept = 0;
     /// Lets go of the sockets without a word to the server.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <errmsg.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -145,9 +144,7 @@ void connection::advance(std::uint32_t events, base::instant now) {
     if (at_ == phase::off) return;
     if (events == 0 && now >= due()) {
         // We may be late ourselves.
-        pollfd here{::mysql_get_socket(connected_), POLLIN, 0};
-        if (::poll(&here, 1, 0) == 0)
-            return fail(explain(CR_SERVER_LOST, "no answer came in time", to_));
+        if (is_silent()) return fail(explain(CR_SERVER_LOST, "no answer came in time", to_));
         events = EPOLLIN;
     }
     if (calling_ == call::none) {

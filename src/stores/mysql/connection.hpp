@@ -6,6 +6,7 @@
 #include <string>
 
 #include <mysql.h>
+#include <poll.h>
 
 #include "base/clock.hpp"
 #include "net/poller.hpp"
@@ -60,6 +61,11 @@ public:
     [[nodiscard]] bool is_off() const noexcept { return at_ == phase::off; }
     /// Nodes that all take writes; known when it is up.
     [[nodiscard]] bool is_galera() const noexcept { return galera_; }
+    /// Nothing lies in the socket that was not read yet.
+    [[nodiscard]] bool is_silent() const noexcept {
+        pollfd here{::mysql_get_socket(connected_), POLLIN, 0};
+        return ::poll(&here, 1, 0) == 0;
+    }
     /// Nothing was sent since it is up.
     [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
     /// Tables were missing.

@@ -91,17 +91,18 @@ void driver::fail(sql::call const& which, answer const& found) {
 // --- what is on the disk -----------------------------------------------------------------------
 
 void driver::add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const {
-    for (auto const id : seen.named)
-        if (mailbox_.is_own(id) && !durable_.contains(id, seen.found.written))
-            to.emplace_back(id, seen.found.written);
+    for (auto const id : seen.named) {
+        grant found{seen.found.key, id, seen.found.written};
+        if (mailbox_.is_own(id) && !durable_.contains(found)) to.push_back(std::move(found));
+    }
 }
 
 // Nothing is written when the sessions are dead by now: then nobody believes that it holds by them either.
 void driver::prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then) {
     if (seen.empty()) return then();
     std::vector<compare::session_id> own;
-    for (auto const& [id, written] : seen)
-        own.push_back(id);
+    for (auto const& each : seen)
+        own.push_back(each.to);
     ask(which, packets::prove(own),
         [this, which, seen, seen_at = now_, then = std::move(then)](answer const& found) {
             bool const written = number_in(found.first()[0]) != 0;
@@ -112,8 +113,8 @@ void driver::prove(sql::call which, std::vector<grant> const& seen, std::functio
                                   "the server " + settings_.server + " was reached anew meanwhile"},
                                  false);
             if (written)
-                for (auto const& [id, stamp] : seen)
-                    durable_.add(id, stamp);
+                for (auto const& each : seen)
+                    durable_.add(each);
             then();
         });
 }
@@ -138,7 +139,7 @@ void driver::send_step(compare::ticket which, sql::shared_step what, bool along,
             out.joined_unseen = number_in(told[3]) != 0;
             if (what->head)
                 for (auto const id : what->head->sessions)
-                    if (mailbox_.is_own(id)) durable_.add(id, *out.written);
+                    if (mailbox_.is_own(id)) durable_.add({what->key, id, *out.written});
             if (!what->append.empty()) mailbox_.hasten();
         } else if (out.guarded && both) {
             out = second_branch_in(found, 1, *what);
@@ -186,25 +187,33 @@ void driver::make_ballots(sql::call which, std::function<void()> then) {
 
 // --- keeping it small --------------------------------------------------------------------------
 
-void driver::send_sweep() {
-    if (has_ballots()) send(packets::sweep_ballots(), [](answer const&) {});
-    send(packets::sweep_turn(), [this](answer const& turn) {
-        if (!turn.lost && turn.error == 0 && !turn.rows(0).empty()) sweep(most_sweeps);
+// One behind the other: a second connection is not worth it.
+void driver::send_sweep(bool in_passing) {
+    if (!has_ballots()) return take_sweep_turn(in_passing);
+    send(packets::sweep_ballots(), [this, in_passing](answer const& found) {
+        if (!found.lost && !is_shut()) take_sweep_turn(in_passing);
+    });
+}
+
+void driver::take_sweep_turn(bool in_passing) {
+    send(packets::sweep_turn(), [this, in_passing](answer const& turn) {
+        if (!turn.lost && turn.error == 0 && !turn.rows(0).empty()) sweep(most_sweeps, in_passing);
     });
 }
 
 // What a session has left is found when the session is gone. Names that are used once leave as much behind as there
-// were of them.
-void driver::sweep(int turns) {
-    send(packets::find_leftovers(), [this, turns](answer const& found) {
+// were of them; who sweeps in passing leaves them to the next, which need not wait for a minute.
+void driver::sweep(int turns, bool in_passing) {
+    send(packets::find_leftovers(), [this, turns, in_passing](answer const& found) {
         if (found.lost || found.error != 0 || is_shut()) return;
         bool const more =
             !found.rows(0).empty() || std::ranges::any_of(found.results, [](auto const& rows) {
                 return rows.size() >= packets::swept_at_once;
             });
-        send(packets::sweep(found), [this, more, turns](answer const& swept) {
-            if (more && turns > 1 && !swept.lost && swept.error == 0 && !is_shut())
-                sweep(turns - 1);
+        send(packets::sweep(found), [this, more, turns, in_passing](answer const& swept) {
+            if (!more || swept.lost || swept.error != 0 || is_shut()) return;
+            if (in_passing) return send(packets::sweep_soon(), [](answer const&) {});
+            if (turns > 1) sweep(turns - 1, false);
         });
     });
 }

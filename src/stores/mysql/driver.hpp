@@ -49,9 +49,12 @@ private:
     void send_step(compare::ticket which, sql::shared_step what, bool along, int tries);
     void send_second_branch(compare::ticket which, sql::shared_step const& what) override;
     void send_look_at(std::vector<compare::session_id> ids) override;
-    void send_sweep() override;
+    void send_sweep(bool in_passing) override;
+    [[nodiscard]] bool is_connected() const noexcept override { return pool_.is_up(); }
+    [[nodiscard]] bool is_busy() const noexcept override { return pool_.is_busy(); }
     void make_ballots(sql::call which, std::function<void()> then) override;
-    void sweep(int turns);
+    void take_sweep_turn(bool in_passing);
+    void sweep(int turns, bool in_passing);
 
     /// A packet that was carried out is read; one that was undone in favour of others is sent again.
     void ask(sql::call which, std::string text, reader read, int tries = 0);
@@ -61,7 +64,7 @@ private:
     [[nodiscard]] bool is_another_life(connection const& found);
     void fail(sql::call const& which, answer const& found);
     /// A grant that was seen, and of which it is not known that it is on the disk.
-    using grant = std::pair<compare::session_id, compare::stamp>;
+    using grant = durable_grants::grant;
     void add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const;
     /// Goes on when all of them are on the disk.
     void prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then);

@@ -40,7 +40,7 @@ void driver::send_signs_of_life(compare::ticket which,
         mailbox_.take_letters(found.rows(0), !alive.empty());
         for (auto const id : alive)
             mailbox_.prolong(id);
-        on_kept(which, ids, alive, when);
+        on_kept(which, ids, alive, {}, when);
     });
 }
 

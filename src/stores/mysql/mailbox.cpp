@@ -1,8 +1,10 @@
 #include "stores/mysql/mailbox.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
+#include "stores/compare/message.hpp"
 #include "stores/mysql/statements.hpp"
 
 namespace holdfast::stores::mysql {
@@ -20,6 +22,19 @@ constexpr std::uint64_t most_turns = 8;  ///< whoever is further back asks as if
 constexpr std::size_t most_removed = 500;  ///< letters at once
 /// A letter may be read so long after the end of its session by our own clock.
 constexpr std::chrono::seconds after_end{5};
+
+// What a letter has granted, where it tells the name; else a look finds out. A step is about one name.
+std::optional<compare::name_key> name_granted_by(std::string const& letter,
+                                                 compare::stamp written) {
+    try {
+        for (auto const& each : compare::read_messages(letter, written))
+            if (auto const* const found = std::get_if<compare::granted_message>(&each);
+                found != nullptr && found->after.written == written)
+                return found->after.key;
+    } catch (std::system_error const&) {  // nonsense, which is told to whom it is for
+    }
+    return std::nullopt;
+}
 
 }  // namespace
 
@@ -109,7 +124,8 @@ void mailbox::take_letters(std::vector<row> const& found, bool durable) {
 void mailbox::deliver(read_letters::value_type& letter) {
     auto& [key, read] = letter;
     if (std::exchange(read.delivered, true)) return;
-    around_.durable.add(read.to, key.first);
+    if (auto name = name_granted_by(read.body, key.first))
+        around_.durable.add({*std::move(name), read.to, key.first});
     out_.letter(read.to, std::exchange(read.body, {}), key.first);
 }
 

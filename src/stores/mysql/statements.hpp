@@ -84,6 +84,8 @@ namespace packets {
 
 /// -> a row for the one client that is to sweep this minute, with the server's time
 [[nodiscard]] std::string sweep_turn();
+/// The next one may sweep after a second.
+[[nodiscard]] inline std::string sweep_soon() { return "UPDATE %meta SET swept=^-59000000"; }
 /// -> what the dead have left where nobody looks: sessions, places, heads with their stamps, letters; of each at most
 /// `swept_at_once`
 inline constexpr std::size_t swept_at_once = 500;

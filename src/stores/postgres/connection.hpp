@@ -67,6 +67,10 @@ public:
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
     [[nodiscard]] bool has_room() const noexcept { return is_ready(); }  ///< they are pipelined
     [[nodiscard]] bool is_off() const noexcept { return at_ == phase::off; }
+    /// Nothing lies in the socket that was not read yet.
+    [[nodiscard]] bool is_silent() const noexcept;
+    /// Tables were missing.
+    [[nodiscard]] bool has_made_tables() const noexcept { return tries_to_make_ > 0; }
     /// No pooler stands in between; known when it is ready.
     [[nodiscard]] bool is_direct() const noexcept { return direct_; }
     [[nodiscard]] net::poller::tag about() const noexcept { return about_; }

@@ -37,20 +37,23 @@ void connection::be_usual() {
 }
 
 void connection::look_for_tables() {
-    send({{statement{tables_.look()}}, [this](answer found) { on_tables(std::move(found)); }},
+    send({{statement{tables_.look()}, statement{tables_.look_for_others()}},
+          [this](answer found) { on_tables(std::move(found)); }},
          now_);
 }
 
 void connection::on_tables(answer found) {
     if (found.lost || at_ != phase::greeting) return;
     auto const& first = found.results.front();
-    constexpr int most_tries = 3;
-    if (!first.done()) {
-        if (first.state() == "42P01" && tries_to_make_++ < most_tries) return make_tables();
-        return fail(explain(first.state(), first.words(), to_));
-    }
-    auto const version = first.size() == 0 ? 0 : first.number(0, 0);
+    auto const version = !first.done()       ? schema::version
+                         : first.size() == 0 ? 0
+                                             : first.number(0, 0);
     if (version != schema::version) return fail(sql::other_version(version, schema::version, to_));
+    constexpr int most_tries = 3;
+    if (auto const* const bad = found.failed()) {
+        if (bad->state() == "42P01" && tries_to_make_++ < most_tries) return make_tables();
+        return fail(explain(bad->state(), bad->words(), to_));
+    }
     if (first.number(0, 1) != 0) {  // the sequence is behind the clock, as after a restore
         send({tables_.catch_up(),
               [this](answer caught) {

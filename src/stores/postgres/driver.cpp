@@ -15,6 +15,12 @@ constexpr int most_sweeps = 60;  ///< in one turn: as many names as there can be
 
 base::error const shut_error{errc::closed, "the store is shut"};
 
+// One of its statements has removed as much as it may.
+bool is_full(answer const& swept, std::int64_t most) {
+    return std::ranges::any_of(swept.results,
+                               [most](rows const& each) { return each.changed() >= most; });
+}
+
 }  // namespace
 
 driver::driver(settings wanted, compare::driver_events& events, compare::log_function log)
@@ -28,7 +34,12 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                                                            tell);
                    },
                    {.on_down = [this](base::error const& why) { on_down(why); },
-                    .on_up = [this](connection const&) { on_up(); }}},
+                    .on_up =
+                        [this](connection const& which) {
+                            on_up();
+                            if (std::exchange(met_, true) && which.has_made_tables())
+                                messages_.start_over();
+                        }}},
       messages_{settings_,
                 tables_,
                 statements_,
@@ -108,21 +119,25 @@ void driver::make_ballots(sql::call which, std::function<void()> then) {
 
 // --- keeping it small --------------------------------------------------------------------------
 
-void driver::send_sweep() {
+void driver::send_sweep(bool in_passing) {
     if (has_ballots()) send(tables_.sweep_ballots(), [](answer const&) {});
-    send({tables_.sweep_turn()}, [this](answer const& found) {
+    send({tables_.sweep_turn()}, [this, in_passing](answer const& found) {
         if (found.lost || found.failed() != nullptr || found.results.front().size() == 0) return;
-        sweep(most_sweeps);
+        in_passing ? sweep_in_passing() : sweep(most_sweeps);
     });
 }
 
 // Names that are used once leave as much behind as there were of them.
 void driver::sweep(int turns) {
     send(tables_.sweep(), [this, turns](answer const& found) {
-        bool const full = std::ranges::any_of(found.results, [](rows const& each) {
-            return each.changed() >= schema::swept_at_once;
-        });
-        if (full && turns > 1 && !is_shut()) sweep(turns - 1);
+        if (is_full(found, schema::swept_at_once) && turns > 1 && !is_shut()) sweep(turns - 1);
+    });
+}
+
+void driver::sweep_in_passing() {
+    send(tables_.sweep_in_passing(), [this](answer const& found) {
+        if (is_full(found, schema::swept_in_passing))
+            send({tables_.sweep_soon()}, [](answer const&) {});
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,9 @@ private:
                    std::vector<compare::session_id> reaped, viewed_reader then) override;
     void send_step(compare::ticket which, sql::shared_step what, bool along) override;
     void send_look_at(std::vector<compare::session_id> ids) override;
-    void send_sweep() override;
+    void send_sweep(bool in_passing) override;
+    [[nodiscard]] bool is_connected() const noexcept override { return connections_.is_up(); }
+    [[nodiscard]] bool is_busy() const noexcept override { return connections_.is_busy(); }
     void make_ballots(sql::call which, std::function<void()> then) override;
 
     void send(std::vector<statement> what, std::function<void(answer)> done) {
@@ -52,13 +55,18 @@ private:
     }
     void ask(sql::call which, std::vector<statement> what, reader read);
     void fail(sql::call const& which, answer const& found);
+    /// Whoever says that sessions are dead has ended them before. -> those that live all the same
+    void end_for_good(sql::call which, std::vector<compare::session_id> const& ids,
+                      std::function<void(std::set<compare::session_id> const&)> then);
     void sweep(int turns);
+    void sweep_in_passing();
 
     settings const settings_;
     schema const tables_;
     statements const statements_;
     sql::pool<connection> connections_;
     messages messages_;
+    bool met_{false};  ///< there was a connection
 };
 
 }  // namespace holdfast::stores::postgres

@@ -1,5 +1,6 @@
 // The calls of the driver, in the words of PostgreSQL.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -67,11 +68,32 @@ void driver::send_signs_of_life(compare::ticket which,
                                 std::vector<compare::session_id> const& ids) {
     ask(which, {statements_.keep(ids)}, [this, which, ids](answer const& found) {
         auto const& row = found.results.front();
+        auto const when = read_time(row);
         std::set<compare::session_id> alive;
         for (int i = 0; i < row.size(); ++i)
             if (!row.is_null(i, 2)) alive.insert(session_in(row, i, 2));
-        on_kept(which, ids, alive, read_time(row));
+        std::vector<compare::session_id> over;
+        std::ranges::copy_if(ids, std::back_inserter(over),
+                             [&](auto id) { return !alive.contains(id); });
+        if (over.empty()) return on_kept(which, ids, alive, {}, when);
+        end_for_good({which, true}, over,
+                     [this, which, ids, alive, when](std::set<compare::session_id> const& left) {
+                         on_kept(which, ids, alive, left, when);
+                     });
     });
+}
+
+// A sign of life that was in time may still be under way, and would wake the dead.
+void driver::end_for_good(sql::call which, std::vector<compare::session_id> const& ids,
+                          std::function<void(std::set<compare::session_id> const&)> then) {
+    ask(which, {statements_.reap(ids), statements_.look_at(ids)},
+        [then = std::move(then)](answer const& found) {
+            std::set<compare::session_id> left;
+            auto const& row = found.results.back();
+            for (int i = 0; i < row.size(); ++i)
+                left.insert(session_in(row, i, 2));
+            then(left);
+        });
 }
 
 void driver::raise(compare::ticket which, compare::session_id id) {
@@ -81,8 +103,14 @@ void driver::raise(compare::ticket which, compare::session_id id) {
         auto const& row = found.results.front();
         if (!row.is_null(0, 2))
             return out_.tell(which, compare::raised{stamp_in(row, 2)}, read_time(row));
-        forget(id);
-        out_.tell(which, compare::fenced{}, read_time(row));
+        end_for_good(which, {id}, [this, which, id, when = read_time(row)](auto const& left) {
+            if (!left.empty())
+                return fail_call(
+                    which, {errc::store_unavailable, "the session was over, and is not any more"},
+                    true);
+            forget(id);
+            out_.tell(which, compare::fenced{}, when);
+        });
     });
     settle();
 }

@@ -82,7 +82,8 @@ void hearing::advance(base::instant now) {
 
 void hearing::tend(base::instant now) {
     now_ = now;
-    if (now >= connection_.due()) connection_.advance(0, now);
+    // What has come in counts before a deadline does: we may be late ourselves.
+    if (now >= due()) connection_.advance(0, now);
     if (now < change_at_) return;
     change_at_ = base::never;
     if (at_ == phase::proving) {

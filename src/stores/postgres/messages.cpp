@@ -10,6 +10,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto watch_every = 20s;  ///< within `statements::watch_kept`
+/// So long the store surely tells of changes, whichever of the clocks is the faster one.
+constexpr auto surely_kept = statements::watch_kept - 1s;
 constexpr auto again_after_trouble = 500ms;
 
 }  // namespace
@@ -24,6 +26,7 @@ messages::messages(settings const& to, schema const& tables, statements const& t
       hearing_{to, tables, events, about, *this} {}
 
 void messages::watch(compare::name_key const& key) {
+    if (watched_.empty()) watched_since_ = now_;
     watched_.insert(key);
     watch_again_at_ = std::min<base::instant>(watch_again_at_, now_ + watch_every);
 }
@@ -97,13 +100,15 @@ void messages::watch_again(bool gap) {
         if (gap) out_.gap();
         return;
     }
-    around_.send(std::move(all), [this, gap](answer const& found) {
+    around_.send(std::move(all), [this, gap, asked = now_](answer const& found) {
         if (found.lost || found.failed() != nullptr) {
             watch_again_at_ = now_ + again_after_trouble;
             missed_ = missed_ || gap;
-        } else if (gap) {
-            out_.gap();
+            return;
         }
+        // As after a pause of the whole process: nobody was told for us meanwhile.
+        bool const lapsed = now_ >= std::exchange(watched_since_, asked) + surely_kept;
+        if (gap || lapsed) out_.gap();
     });
 }
 

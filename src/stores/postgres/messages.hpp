@@ -48,6 +48,8 @@ public:
 
     void advance() { hearing_.advance(now_); }
     void tend();
+    /// The tables were gone, and with them what was watched: all of it is watched again, and something may have been missed.
+    void start_over() { watch_again(true); }
     [[nodiscard]] base::instant due() const noexcept;
     void cut(base::error const& why);
     void abandon() noexcept { hearing_.abandon(); }
@@ -72,6 +74,7 @@ private:
     letter_assembly letters_;
     std::set<compare::name_key> watched_;
     base::instant watch_again_at_{base::never};
+    base::instant watched_since_{};  ///< all of them were last asked for then, and answered
 };
 
 }  // namespace holdfast::stores::postgres

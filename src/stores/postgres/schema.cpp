@@ -17,6 +17,8 @@ constexpr char const* ballots_table =
 constexpr std::array creation_texts{
     // Two that make one table at the same time get in each other's way in the catalogue.
     "SELECT pg_advisory_xact_lock(hashtext('%'))",
+    "SELECT set_config('holdfast.torn', (to_regclass('%head') IS NULL OR to_regclass('%line') IS "
+    "NULL)::text, true)",
     "CREATE TABLE IF NOT EXISTS %meta (version integer NOT NULL, swept bigint NOT NULL)",
     "CREATE SEQUENCE IF NOT EXISTS %stamp",
     "CREATE TABLE IF NOT EXISTS %session (id bigint PRIMARY KEY, generation bigint NOT NULL, "
@@ -30,6 +32,8 @@ constexpr std::array creation_texts{
     "PRIMARY KEY (name, condition, place), UNIQUE (claim, name, condition, session))",
     ballots_table,
     "SELECT setval('%stamp', greatest(last_value, #)) FROM %stamp",
+    "DELETE FROM %session WHERE current_setting('holdfast.torn') = 'true' AND NOT EXISTS (SELECT 1 "
+    "FROM %meta WHERE version <> !)",
     "INSERT INTO %meta (version, swept) SELECT !, 0 WHERE NOT EXISTS (SELECT 1 FROM %meta)",
 };
 
@@ -79,14 +83,15 @@ constexpr std::array sweep_texts{
     "jsonb_each_text(watchers) w WHERE w.value::bigint > @) LIMIT & FOR UPDATE SKIP LOCKED)",
 };
 
-std::string filled(std::string_view text, std::string const& prefix) {
+std::string filled(std::string_view text, std::string const& prefix,
+                   std::int64_t swept = schema::swept_at_once) {
     std::string out;
     for (char const each : text) {
         switch (each) {
         case '%': out += prefix; break;
         case '@': out += server_time; break;
         case '#': out += server_stamp; break;
-        case '&': out += std::to_string(schema::swept_at_once); break;
+        case '&': out += std::to_string(swept); break;
         case '!': out += std::to_string(schema::version); break;
         default: out += each;
         }
@@ -95,10 +100,11 @@ std::string filled(std::string_view text, std::string const& prefix) {
 }
 
 template <class Texts>
-std::vector<statement_text> filled_all(Texts const& texts, std::string const& prefix) {
+std::vector<statement_text> filled_all(Texts const& texts, std::string const& prefix,
+                                       std::int64_t swept = schema::swept_at_once) {
     std::vector<statement_text> out;
     for (auto const* const each : texts)
-        out.push_back({"", filled(each, prefix)});
+        out.push_back({"", filled(each, prefix, swept)});
     return out;
 }
 
@@ -122,14 +128,17 @@ schema::schema(std::string prefix)
       look_{"",
             filled("SELECT version, (SELECT " + std::string{behind} + " FROM %stamp) FROM %meta",
                    prefix_)},
+      look_for_others_{"", filled("SELECT 1 FROM %session, %head, %line LIMIT 0", prefix_)},
       sweep_turn_{
           "", filled("UPDATE %meta SET swept = @ WHERE swept < @ - 60000000 RETURNING 1", prefix_)},
+      sweep_soon_{"", filled("UPDATE %meta SET swept = @ - 59000000", prefix_)},
       look_for_ballots_{
           "", filled("SELECT (to_regclass('%ballot') IS NOT NULL)::int::bigint", prefix_)},
       creation_{filled_all(creation_texts, prefix_)},
       ballots_creation_{filled_all(ballots_creation_texts, prefix_)},
       catch_up_{filled_all(catch_up_texts, prefix_)},
       sweep_{filled_all(sweep_texts, prefix_)},
+      sweep_in_passing_{filled_all(sweep_texts, prefix_, swept_in_passing)},
       sweep_ballots_{filled_all(sweep_ballots_texts, prefix_)} {}
 
 std::vector<statement> schema::creation() const { return in_one_transaction(creation_); }
@@ -141,6 +150,10 @@ std::vector<statement> schema::ballots_creation() const {
 }
 
 std::vector<statement> schema::sweep() const { return {sweep_.begin(), sweep_.end()}; }
+
+std::vector<statement> schema::sweep_in_passing() const {
+    return {sweep_in_passing_.begin(), sweep_in_passing_.end()};
+}
 
 std::vector<statement> schema::sweep_ballots() const {
     return {sweep_ballots_.begin(), sweep_ballots_.end()};

@@ -39,7 +39,12 @@ public:
     }
     /// -> version, whether the sequence is behind the clock; no row: tables of somebody else
     [[nodiscard]] statement_text const& look() const noexcept { return look_; }
-    /// Makes the tables, in one transaction.
+    /// Fails when one of the other tables is not there: each may be gone alone.
+    [[nodiscard]] statement_text const& look_for_others() const noexcept {
+        return look_for_others_;
+    }
+    /// Makes the tables that are missing, in one transaction. Where holders or waiters were lost with one, all sessions end:
+    /// their clients learn it by their next sign of life.
     [[nodiscard]] std::vector<statement> creation() const;
     /// Moves the sequence up, in one transaction.
     [[nodiscard]] std::vector<statement> catch_up() const;
@@ -49,6 +54,10 @@ public:
     /// Removes what the dead have left where nobody looks: with each statement at most so many rows.
     [[nodiscard]] std::vector<statement> sweep() const;
     static constexpr std::int64_t swept_at_once = 5'000;
+    /// The same for a client that is about to end; and when there was more: the next one may sweep after a second.
+    [[nodiscard]] std::vector<statement> sweep_in_passing() const;
+    [[nodiscard]] statement sweep_soon() const { return statement{sweep_soon_}; }
+    static constexpr std::int64_t swept_in_passing = 500;
 
     /// -> whether the table of ballots is there
     [[nodiscard]] statement look_for_ballots() const { return statement{look_for_ballots_}; }
@@ -64,12 +73,15 @@ private:
     statement_text greeting_;
     statement_text usual_settings_;
     statement_text look_;
+    statement_text look_for_others_;
     statement_text sweep_turn_;
+    statement_text sweep_soon_;
     statement_text look_for_ballots_;
     std::vector<statement_text> creation_;
     std::vector<statement_text> ballots_creation_;
     std::vector<statement_text> catch_up_;
     std::vector<statement_text> sweep_;
+    std::vector<statement_text> sweep_in_passing_;
     std::vector<statement_text> sweep_ballots_;
 };
 

@@ -74,6 +74,16 @@ private:
         return out;
     }
 
+    // Clients that have died do not ask for their watches again: who announces a change leaves those out that are over.
+    [[nodiscard]] std::string living_watchers() const {
+        if (!has(step_shape::announces)) return "";
+        return std::string{
+                   ", watchers = CASE WHEN t.watchers IS NOT NULL THEN (SELECT "
+                   "jsonb_object_agg(w.key, w.value) FROM jsonb_each(t.watchers) w WHERE "
+                   "w.value::bigint > "} +
+               server_time + ") END";
+    }
+
     // An erased head's row may be there or not. It is locked in either case.
     void write_new(std::string const& conditions) {
         text_ += ", h AS (INSERT INTO " + head_ + " AS t (name, condition, stamp, ";
@@ -87,7 +97,8 @@ private:
                 " ON CONFLICT (name, condition) DO UPDATE SET stamp = greatest(t.stamp + 1, " +
                 drawn_ +
                 "), body = excluded.body, sessions = excluded.sessions, bound = excluded.bound, "
-                "erased = NULL WHERE t.body IS NULL RETURNING t.stamp, t.watchers)";
+                "erased = NULL" +
+                living_watchers() + " WHERE t.body IS NULL RETURNING t.stamp, t.watchers)";
         } else {
             text_ += std::string{"erased) SELECT "} + values_ + ", 0, " + server_time +
                      " FROM g WHERE true" + conditions +
@@ -106,12 +117,12 @@ private:
             auto const sessions = next("bigint[]");
             auto const bound = next("bigint");
             text_ += ", h AS (UPDATE " + head_ + " AS t SET stamp = " + stamp + ", body = " + body +
-                     ", sessions = " + sessions + ", bound = " + bound + " FROM g" + where +
-                     " RETURNING t.stamp, t.watchers)";
+                     ", sessions = " + sessions + ", bound = " + bound + living_watchers() +
+                     " FROM g" + where + " RETURNING t.stamp, t.watchers)";
         } else if (has(step_shape::erases)) {
             text_ += ", h AS (UPDATE " + head_ + " AS t SET stamp = " + stamp +
                      ", body = NULL, sessions = NULL, bound = NULL, erased = " + server_time +
-                     " FROM g" + where + " RETURNING t.stamp, t.watchers)";
+                     living_watchers() + " FROM g" + where + " RETURNING t.stamp, t.watchers)";
         } else {
             text_ += ", h AS MATERIALIZED (SELECT " + stamp + " AS stamp, t.watchers FROM " +
                      head_ + " t, g" + where + " FOR NO KEY UPDATE OF t)";
@@ -167,7 +178,8 @@ private:
         }
         if (has(step_shape::announces))
             text_ += ", (SELECT count(pg_notify(w.key, " + next("text") +
-                     ")) FROM h, jsonb_each_text(h.watchers) w)";
+                     ")) FROM h, jsonb_each_text(h.watchers) w WHERE w.value::bigint > " +
+                     server_time + ")";
     }
 
     std::uint32_t const shape_;

@@ -8,6 +8,10 @@ namespace holdfast::stores::sql {
 namespace {
 
 constexpr std::chrono::seconds sweep_every{60};
+/// Of clients that live too shortly to sweep in the course of their renewals, one in so many does so at its end,
+constexpr std::uint64_t one_sweeps_in = 8;
+/// and stays for so long at most.
+constexpr std::chrono::milliseconds longest_farewell{250};
 
 std::vector<compare::session_id> to_be_reaped(std::vector<viewed> const& seen) {
     std::vector<compare::session_id> out;
@@ -55,19 +59,34 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
     // One client in a minute does it for all.
     if (now_ >= sweep_at_) {
         sweep_at_ = now_ + sweep_every;
-        send_sweep();
+        send_sweep(false);
     }
     settle();
 }
 
+// Who is gone before its first sign of life would never sweep, and a name for each of a crowd of such clients would fill the
+// tables. All its locks are given back by now, so nobody waits for this; and mostly somebody else has had the turn.
+void driver::wind_up() {
+    bool const was_short = sweep_at_ == base::instant{};
+    if (!leaves_something_ || !was_short || !chance_.one_in(one_sweeps_in)) return;
+    auto const end = now_ + longest_farewell;
+    auto const is_idle = [this] { return !is_busy(); };
+    if (!take_until(is_idle, end) || !is_connected()) return;
+    send_sweep(true);
+    take_until(is_idle, end);
+}
+
 void driver::on_kept(compare::ticket which, std::vector<compare::session_id> const& ids,
-                     std::set<compare::session_id> const& alive, compare::reading when) {
+                     std::set<compare::session_id> const& alive,
+                     std::set<compare::session_id> const& undecided, compare::reading when) {
     using state = compare::kept::state;
     std::vector<compare::kept> out;
     for (auto const id : ids) {
-        bool const lives = alive.contains(id);
-        if (!lives) forget(id);
-        out.push_back({id, lives ? state::alive : state::dead, when.now});
+        auto const found = alive.contains(id)       ? state::alive
+                           : undecided.contains(id) ? state::unknown
+                                                    : state::dead;
+        if (found == state::dead) forget(id);
+        out.push_back({id, found, when.now});
     }
     out_.tell(which, std::move(out), when);
 }

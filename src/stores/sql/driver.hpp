@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "stores/compare/polled_driver.hpp"
 #include "stores/compare/watched_sessions.hpp"
 
@@ -60,11 +61,14 @@ protected:
     using viewed_reader = std::function<void(std::vector<viewed>, compare::reading)>;
 
     driver(std::string server, compare::driver_events& events, compare::log_function log)
-        : polled_driver{events, std::move(log)}, server_{std::move(server)} {}
+        : polled_driver{events, std::move(log)},
+          server_{std::move(server)},
+          chance_{base::entropy()} {}
 
-    /// To be called for what the functions below have asked.
+    /// To be called for what the functions below have asked. `undecided`: neither alive nor ended; those are asked for again.
     void on_kept(compare::ticket which, std::vector<compare::session_id> const& ids,
-                 std::set<compare::session_id> const& alive, compare::reading when);
+                 std::set<compare::session_id> const& alive,
+                 std::set<compare::session_id> const& undecided, compare::reading when);
     void on_stepped(compare::ticket which, shared_step const& what, stepped found);
     void on_second_branch(compare::ticket which, shared_step const& what, viewed seen,
                           compare::reading when);
@@ -106,10 +110,15 @@ private:
     /// Ends those whose time is over; what it finds is told to `watched().were_found`.
     virtual void send_look_at(std::vector<compare::session_id> ids) = 0;
     /// Removes what the dead have left where nobody looks, if nobody else has done so lately; and ballots that are old
-    /// enough, once there were some.
-    virtual void send_sweep() = 0;
+    /// enough, once there were some. `in_passing`: by a client that is about to end, and takes little at once.
+    virtual void send_sweep(bool in_passing) = 0;
+    /// There is a connection; and something is under way.
+    [[nodiscard]] virtual bool is_connected() const noexcept = 0;
+    [[nodiscard]] virtual bool is_busy() const noexcept = 0;
     /// Makes what ballots are kept in, unless it is there.
     virtual void make_ballots(call which, std::function<void()> then) = 0;
+
+    void wind_up() final HOLDFAST_REQUIRES(mutex_);
 
     /// Hardly any database ever sees a ballot: nobody looks for their table before the first one comes.
     void with_ballots(call which, bool needed, std::function<void()> then);
@@ -121,7 +130,9 @@ private:
     std::string const server_;
     bool down_{false};  ///< said, and there was no connection since
     compare::watched_sessions watched_{out_};
-    base::instant sweep_at_{};
+    base::instant sweep_at_{};      ///< not before; as it was made: nobody has asked for a turn
+    bool leaves_something_{false};  ///< a step was sent
+    base::random chance_;
     bool ballots_{false};
     /// Names on which the last step came to its second branch: the next one brings it along.
     std::set<compare::name_key> contended_;

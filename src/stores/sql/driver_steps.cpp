@@ -14,6 +14,7 @@ constexpr std::size_t most_contended = 4096;  ///< names that are remembered
 void driver::commit(compare::ticket which, compare::step what) {
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
+    leaves_something_ = true;
     bool const along = contended_.contains(what.key);
     auto const shared = std::make_shared<compare::step>(std::move(what));
     with_ballots(which, shared->ballot.has_value(),

@@ -22,7 +22,8 @@ namespace holdfast::stores::sql {
 ///
 /// A `Connection` has `exchange` and `answer`, an `owner` whom it tells when it can be sent to (`on_ready`, also when
 /// it can again) and when it broke (`on_broken`, after its exchanges were answered); `start`, `send`, `advance`, `cut`, `abandon`,
-/// `due`; and says whether it `is_off`, `is_ready`, `has_room` for an exchange, and how many are `unanswered`.
+/// `due`; and says whether it `is_off`, `is_ready`, `has_room` for an exchange, `is_silent` (nothing lies there to be read),
+/// and how many are `unanswered`.
 ///
 /// Thread-safety: none; its owner serialises.
 template <class Connection>
@@ -59,6 +60,12 @@ public:
         return std::ranges::any_of(all_, [](auto const& each) { return each->is_ready(); });
     }
 
+    /// Something is under way.
+    [[nodiscard]] bool is_busy() const noexcept {
+        return !waiting_.empty() ||
+               std::ranges::any_of(all_, [](auto const& each) { return each->unanswered() > 0; });
+    }
+
     void take(std::span<net::poller::event const> events, base::instant now) {
         now_ = now;
         for (auto const& each : events)
@@ -71,7 +78,8 @@ public:
         if (!waiting_.empty() && !is_up()) open_another();
         for (auto const& each : all_) {
             if (now < each->due()) continue;
-            if (each->is_ready()) cut_idle();
+            // We may be late ourselves: what has come in counts, and shows that the network is there.
+            if (each->is_ready() && each->is_silent()) cut_idle();
             each->advance(0, now);
         }
     }
