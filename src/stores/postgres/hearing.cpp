@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto proof_within = 1000ms;
-constexpr auto mute_pause = 60'000ms;  ///< a pooler does not change from minute to minute
+constexpr auto refused_pause = 60'000ms;  ///< a pooler does not change from minute to minute
 
 }  // namespace
 
@@ -37,19 +37,19 @@ void hearing::on_ready(connection&) {
     if (!connection_.is_direct())
         return go_deaf(
             {errc::store_unavailable, "the server " + to_.server + " is behind a pooler"}, true,
-            mute_pause);
-    connection_.send(
-        {{statement{listen_}},
-         [this](answer found) {
-             if (found.lost) return;
-             if (auto const* const bad = found.failed())
-                 return go_deaf(explain(bad->state(), bad->words(), to_), true, mute_pause);
-             at_ = phase::proving;
-             change_at_ = now_ + std::min<std::chrono::milliseconds>(proof_within, to_.timeout);
-             nonce_ = base::hex(base::entropy());
-             tell_.prove(proof_payload(nonce_));
-         }},
-        now_);
+            refused_pause);
+    connection_.send({{statement{listen_}},
+                      [this](answer found) {
+                          if (found.lost) return;
+                          if (auto const* const bad = found.failed())
+                              return go_deaf(explain(bad->state(), bad->words(), to_), true,
+                                             refused_pause);
+                          at_ = phase::proving;
+                          change_at_ = base::never;
+                          nonce_ = base::hex(base::entropy());
+                          tell_.prove(nonce_);
+                      }},
+                     now_);
 }
 
 void hearing::on_broken(connection&, base::error const& why) {
@@ -72,7 +72,18 @@ void hearing::on_notification(std::string_view payload) {
     at_ = phase::hearing;
     change_at_ = now_ + to_.timeout;
     pause_.reset();
+    mute_pause_.reset();
     tell_.on_heard();
+}
+
+void hearing::on_proof_said(std::string const& nonce, bool taken, base::instant now) {
+    if (at_ != phase::proving || nonce != nonce_) return;
+    now_ = now;
+    if (taken)
+        change_at_ = now + std::min<std::chrono::milliseconds>(proof_within, to_.timeout);
+    else
+        go_deaf({errc::store_unavailable, "the server " + to_.server + " did not answer in time"},
+                false, pause_.next());
 }
 
 void hearing::advance(base::instant now) {
@@ -89,7 +100,7 @@ void hearing::tend(base::instant now) {
     if (at_ == phase::proving) {
         go_deaf({errc::store_unavailable,
                  "what is said on a channel of " + to_.server + " does not arrive"},
-                true, mute_pause);
+                true, mute_pause_.next());
     } else if (at_ == phase::hearing) {
         ask_for_life();
     } else if (at_ == phase::pausing) {

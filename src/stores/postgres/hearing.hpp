@@ -26,8 +26,9 @@ public:
         /// It is not heard any more; `mute`: nothing can be heard there, or it was listened for and nothing came.
         virtual void on_deaf(base::error const& why, bool mute) = 0;
         virtual void on_said(heard what) = 0;
-        /// Wants this said on the channel by another connection.
-        virtual void prove(std::string payload) = 0;
+        /// Wants this said on the channel by another connection, and `on_proof_said` called with the nonce when that was
+        /// answered.
+        virtual void prove(std::string const& nonce) = 0;
 
     protected:
         ~listener() = default;
@@ -44,6 +45,9 @@ public:
     [[nodiscard]] bool is_settled() const noexcept {
         return at_ == phase::hearing || at_ == phase::pausing;
     }
+
+    /// Whether the server has taken the proof. From then on it is expected: what is slow is another thing than mute.
+    void on_proof_said(std::string const& nonce, bool taken, base::instant now);
 
     void advance(base::instant now);
     void tend(base::instant now);
@@ -73,6 +77,8 @@ private:
     phase at_{phase::off};
     std::string nonce_;
     compare::retry_pause pause_{std::chrono::milliseconds{20}, std::chrono::milliseconds{1000}};
+    /// After a proof that did not come: the server may have been slow once, or something swallows them all.
+    compare::retry_pause mute_pause_{std::chrono::seconds{2}, std::chrono::seconds{60}};
     /// The proof is too late, the pause is over, or nothing has been asked on the connection for long.
     base::instant change_at_{base::never};
     base::instant now_{};

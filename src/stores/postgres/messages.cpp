@@ -54,8 +54,12 @@ void messages::cut(base::error const& why) {
     held_.clear();
 }
 
-void messages::prove(std::string payload) {
-    around_.send({statements_.notify(channel(), std::move(payload))}, [](answer const&) {});
+void messages::prove(std::string const& nonce) {
+    around_.send({statements_.notify(channel(), proof_payload(nonce))},
+                 [this, nonce](answer const& found) {
+                     bool const taken = !found.lost && found.failed() == nullptr;
+                     hearing_.on_proof_said(nonce, taken, now_);
+                 });
 }
 
 void messages::on_heard() {

@@ -58,7 +58,7 @@ private:
     void on_heard() override;
     void on_deaf(base::error const& why, bool mute) override;
     void on_said(heard what) override;
-    void prove(std::string payload) override;
+    void prove(std::string const& nonce) override;
     void watch_again(bool gap);
     void tell_held();
 
