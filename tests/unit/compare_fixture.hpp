@@ -28,8 +28,9 @@ public:
     };
     std::deque<call> calls;
     std::vector<session_id> closed;
+    driver_traits has{};
 
-    driver_traits traits() const override { return {}; }
+    driver_traits traits() const override { return has; }
     void open(ticket which, session_id id, std::chrono::milliseconds, std::string) override {
         calls.push_back({"open", which, id, {}});
     }

@@ -222,8 +222,10 @@ void working_copy::promote(lease::name_record&, lease::entry& waiter) {
 void working_copy::remove(lease::name_record&, lease::entry& ended) {
     auto const& claim = ours(ended);
     if (claim.stored) leave_.push_back(item_of(claim));
-    // Of what is only kept its client has been told.
-    if (!claim.kept) notified_.note_ended(claim.subject.id, {claim.session, claim.secret});
+    if (!claim.kept) {  // else its client has been told before
+        notified_.note_ended(claim.subject.id, {claim.session, claim.secret});
+        if (claim.held && claim.expires > context_->when.now) ++evicted_;
+    }
     if (erase_from(head_.holders, claim) || erase_from(line_, claim)) return;
     erase_from(others_, claim);
 }
@@ -244,9 +246,11 @@ lease::entry* working_copy::first_waiter(lease::name_record& record) {
 }
 
 std::size_t working_copy::step_limit() const noexcept {
-    // A promotion is one out of the line and a letter, a request may be one into it; the head and an eviction's
-    // letter come on top. Each of them draws a sequence.
-    return std::min<std::size_t>(sequences_per_step, context_->traits.writes / 2) - requests_;
+    // A promotion is one out of the line and a letter; a request may be one into it, or an eviction's letter; the head
+    // comes on top. Each of them draws a sequence. One request may evict several, with a letter each.
+    auto const room = std::min<std::size_t>(sequences_per_step, context_->traits.writes / 2);
+    auto const letters = evicted_ > requests_ ? (evicted_ - requests_ + 1) / 2 : 0;
+    return room - std::min(room, requests_ + letters);
 }
 
 void working_copy::each_holder(lease::name_record&, visitor const& visit) {

@@ -169,6 +169,8 @@ private:
     bool full_{false};
     std::uint32_t drawn_{0};
     std::size_t promoted_{0};
+    std::size_t evicted_{
+        0};  ///< of those who held, and were alive; also those who let go themselves
     seam::store_time limit_end_{};  ///< of the limit that the head remembers
 };
 
