@@ -1,9 +1,10 @@
-// Parts that need no server: keys, faults, versions.
+// Parts that need no server: keys, faults, versions, signs of life.
 #include <gtest/gtest.h>
 
 #include "stores/etcd/fault.hpp"
 #include "stores/etcd/keys.hpp"
 #include "stores/etcd/lease_times.hpp"
+#include "stores/etcd/signs_of_life.hpp"
 #include "stores/etcd/transaction.hpp"
 #include "stores/etcd/versions.hpp"
 
@@ -24,6 +25,63 @@ TEST(etcd_lease_times, a_lease_never_begins_in_the_future) {
     EXPECT_EQ(passed_of_lease(10, 14), seconds{0}) << "a new leader has added some";
     EXPECT_EQ(passed_of_lease(10, 9'223'372'036), std::nullopt) << "a leader that is none any more";
     EXPECT_EQ(passed_of_lease(10, 0), std::nullopt);
+}
+
+using compare::kept;
+using compare::session_id;
+
+sign_of_life sign(std::int64_t ttl, std::uint64_t term) {
+    wire::LeaseKeepAliveResponse answer;
+    answer.set_id(7);
+    answer.set_ttl(ttl);
+    answer.mutable_header()->set_raft_term(term);
+    return signs_of({session_id{7}}, {answer}).front();
+}
+
+TEST(etcd_signs_of_life, count_when_a_majority_follows_the_leader_who_took_them) {
+    EXPECT_EQ(judge(sign(5, 3), true, 3), kept::state::alive);
+    EXPECT_EQ(judge(sign(5, 3), true, 4), kept::state::unknown)
+        << "another one counts the lease now";
+    EXPECT_EQ(judge(sign(5, 4), true, 3), kept::state::unknown);
+    EXPECT_EQ(judge(sign(5, 3), true, 0), kept::state::unknown) << "several have answered";
+    EXPECT_EQ(judge(sign(5, 0), true, 0), kept::state::unknown) << "nobody has told";
+}
+
+// A leader that is behind, or is none any more, knows nothing of a lease that lives.
+TEST(etcd_signs_of_life, only_a_majority_tells_of_a_death) {
+    for (auto const ttl : {0, -1}) {
+        EXPECT_EQ(judge(sign(ttl, 3), true, 3), kept::state::unknown);
+        EXPECT_EQ(judge(sign(ttl, 3), false, 3), kept::state::dead);
+        EXPECT_EQ(judge(sign(ttl, 3), false, 4), kept::state::dead) << "for ever, whoever leads";
+    }
+    EXPECT_EQ(judge(sign(5, 3), false, 3), kept::state::dead)
+        << "its lease was gone, and was renewed";
+}
+
+TEST(etcd_signs_of_life, that_were_not_answered_prove_nothing) {
+    wire::LeaseKeepAliveResponse answer;
+    answer.set_id(7);
+    answer.set_ttl(5);
+    answer.mutable_header()->set_raft_term(3);
+    auto const all = signs_of({session_id{7}, session_id{8}, session_id{9}}, {answer, answer});
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(judge(all[0], true, 3), kept::state::alive);
+    EXPECT_EQ(judge(all[1], true, 3), kept::state::unknown) << "the answer is for another lease";
+    EXPECT_EQ(judge(all[2], true, 3), kept::state::unknown);
+    EXPECT_EQ(judge(all[2], true, 0), kept::state::unknown);
+    EXPECT_EQ(judge(all[2], false, 3), kept::state::dead);
+}
+
+TEST(etcd_signs_of_life, are_confirmed_by_reads_under_one_term) {
+    shared_term term;
+    EXPECT_EQ(term.value(), 0U);
+    term.note(3);
+    term.note(3);
+    EXPECT_EQ(term.value(), 3U);
+    term.note(4);
+    EXPECT_EQ(term.value(), 0U);
+    term.note(4);
+    EXPECT_EQ(term.value(), 0U) << "one part was read under another";
 }
 
 TEST(etcd_faults, only_what_etcd_refused_is_certain) {
