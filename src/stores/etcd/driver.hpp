@@ -77,7 +77,7 @@ private:
     struct core {
         core(settings const& to, keys const& at, connection::listeners who, compare::outbox& out)
             : link{to, queue, std::move(who)},
-              watching{to, link, queue},
+              watching{to, link, queue, out},
               subscribed{at, link, watching, out} {}
         grpc::CompletionQueue queue;
         waker wake;

@@ -92,6 +92,8 @@ void driver::advance(std::shared_ptr<opening_session> const& session, fault cons
     if (!trouble && !(session->written && session->hears)) return;
     session->over = true;
     if (!trouble) return tell(session->which, session->out);
+    // Nobody asks for it again: the next try has another id.
+    if (trouble.certain) close_mailbox(session->id);
     tell(session->which, trouble);
 }
 
@@ -116,7 +118,6 @@ void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
                  if (again) out_.gap();
                  auto const found = mail_.find(id);
                  if (found == mail_.end()) return;
-                 if (trouble && found->second.in_force) out_.doubt(trouble.error.text);
                  found->second.in_force = !trouble;
                  auto const waiting = std::exchange(found->second.waiting, {});
                  if (trouble) mail_.erase(found);
