@@ -104,5 +104,23 @@ TEST(many_leases_test, are_renewed_by_a_handful_of_requests) {
     EXPECT_EQ(mine.metrics()["losses"], 0U);
 }
 
+// A transaction has at most 128 operations, and each session is written to.
+TEST(many_leases_test, of_one_name_are_evicted_also_when_one_transaction_cannot) {
+    constexpr unsigned count = 150;
+    support::etcd_server const server;
+    client mine{server.url()};
+    std::vector<lease> all;
+    for (unsigned i = 0; i < count; ++i)  // a session for each length
+        all.push_back(semaphore{mine, "q", count, {.lease = 60s + std::chrono::milliseconds{i}}}
+                          .acquire_lease());
+    client other{server.url()};
+    EXPECT_EQ(other.evict("q"), count);
+    EXPECT_TRUE(eventually([&] {
+        return std::ranges::all_of(all,
+                                   [](lease const& each) { return each.lost().stop_requested(); });
+    }));
+    EXPECT_EQ((semaphore{other, "q", count}.available()), count);
+}
+
 }  // namespace
 }  // namespace holdfast::etcd_tests

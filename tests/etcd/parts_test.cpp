@@ -1,9 +1,11 @@
-// Parts that need no server: keys, faults, versions.
+// Parts that need no server: keys, faults, versions, signs of life, looks at sessions.
 #include <gtest/gtest.h>
 
 #include "stores/etcd/fault.hpp"
 #include "stores/etcd/keys.hpp"
 #include "stores/etcd/lease_times.hpp"
+#include "stores/etcd/session_looks.hpp"
+#include "stores/etcd/signs_of_life.hpp"
 #include "stores/etcd/transaction.hpp"
 #include "stores/etcd/versions.hpp"
 
@@ -24,6 +26,116 @@ TEST(etcd_lease_times, a_lease_never_begins_in_the_future) {
     EXPECT_EQ(passed_of_lease(10, 14), seconds{0}) << "a new leader has added some";
     EXPECT_EQ(passed_of_lease(10, 9'223'372'036), std::nullopt) << "a leader that is none any more";
     EXPECT_EQ(passed_of_lease(10, 0), std::nullopt);
+}
+
+using compare::kept;
+using compare::session_id;
+
+sign_of_life sign(std::int64_t ttl, std::uint64_t term) {
+    wire::LeaseKeepAliveResponse answer;
+    answer.set_id(7);
+    answer.set_ttl(ttl);
+    answer.mutable_header()->set_raft_term(term);
+    return signs_of({session_id{7}}, {answer}).front();
+}
+
+TEST(etcd_signs_of_life, count_when_a_majority_follows_the_leader_who_took_them) {
+    EXPECT_EQ(judge(sign(5, 3), true, 3), kept::state::alive);
+    EXPECT_EQ(judge(sign(5, 3), true, 4), kept::state::unknown)
+        << "another one counts the lease now";
+    EXPECT_EQ(judge(sign(5, 4), true, 3), kept::state::unknown);
+    EXPECT_EQ(judge(sign(5, 3), true, 0), kept::state::unknown) << "several have answered";
+    EXPECT_EQ(judge(sign(5, 0), true, 0), kept::state::unknown) << "nobody has told";
+}
+
+// A leader that is behind, or is none any more, knows nothing of a lease that lives.
+TEST(etcd_signs_of_life, only_a_majority_tells_of_a_death) {
+    for (auto const ttl : {0, -1}) {
+        EXPECT_EQ(judge(sign(ttl, 3), true, 3), kept::state::unknown);
+        EXPECT_EQ(judge(sign(ttl, 3), false, 3), kept::state::dead);
+        EXPECT_EQ(judge(sign(ttl, 3), false, 4), kept::state::dead) << "for ever, whoever leads";
+    }
+    EXPECT_EQ(judge(sign(5, 3), false, 3), kept::state::dead)
+        << "its lease was gone, and was renewed";
+}
+
+TEST(etcd_signs_of_life, that_were_not_answered_prove_nothing) {
+    wire::LeaseKeepAliveResponse answer;
+    answer.set_id(7);
+    answer.set_ttl(5);
+    answer.mutable_header()->set_raft_term(3);
+    auto const all = signs_of({session_id{7}, session_id{8}, session_id{9}}, {answer, answer});
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(judge(all[0], true, 3), kept::state::alive);
+    EXPECT_EQ(judge(all[1], true, 3), kept::state::unknown) << "the answer is for another lease";
+    EXPECT_EQ(judge(all[2], true, 3), kept::state::unknown);
+    EXPECT_EQ(judge(all[2], true, 0), kept::state::unknown);
+    EXPECT_EQ(judge(all[2], false, 3), kept::state::dead);
+}
+
+TEST(etcd_signs_of_life, are_confirmed_by_reads_under_one_term) {
+    shared_term term;
+    EXPECT_EQ(term.value(), 0U);
+    term.note(3);
+    term.note(3);
+    EXPECT_EQ(term.value(), 3U);
+    term.note(4);
+    EXPECT_EQ(term.value(), 0U);
+    term.note(4);
+    EXPECT_EQ(term.value(), 0U) << "one part was read under another";
+}
+
+class etcd_session_looks : public testing::Test {
+protected:
+    base::instant now_{base::instant{} + std::chrono::hours{1}};
+    session_looks looks_;
+};
+
+TEST_F(etcd_session_looks, are_repeated_after_a_pause_until_there_is_an_answer) {
+    EXPECT_EQ(looks_.due(), base::never);
+    looks_.want(session_id{7});
+    EXPECT_LE(looks_.due(), now_);
+    auto const first = looks_.take_due(now_);
+    ASSERT_EQ(first.size(), 1U);
+    EXPECT_EQ(first.front().id, session_id{7});
+    EXPECT_EQ(looks_.due(), base::never) << "it is under way";
+    EXPECT_TRUE(looks_.take_due(now_).empty());
+    looks_.were_missed(first, now_);
+    ASSERT_NE(looks_.due(), base::never)
+        << "nobody would hear of the end of a session that died before";
+    EXPECT_GT(looks_.due(), now_) << "not at once: whatever was in the way still is";
+    EXPECT_TRUE(looks_.take_due(now_).empty());
+    now_ = looks_.due();
+    auto const second = looks_.take_due(now_);
+    EXPECT_EQ(second, first);
+    looks_.were_missed(second, now_);
+    EXPECT_GT(looks_.due() - now_, std::chrono::milliseconds{100}) << "pauses grow";
+    looks_.hurry();
+    EXPECT_LE(looks_.due(), now_) << "the connection is back";
+    looks_.were_found(looks_.take_due(now_));
+    EXPECT_EQ(looks_.due(), base::never);
+}
+
+TEST_F(etcd_session_looks, of_before_a_watch_was_renewed_do_not_count) {
+    looks_.want(session_id{7});
+    auto const early = looks_.take_due(now_);
+    looks_.want(session_id{7});  // its history was lost: it may have died after that look
+    looks_.were_found(early);
+    EXPECT_LE(looks_.due(), now_);
+    auto const late = looks_.take_due(now_);
+    ASSERT_EQ(late.size(), 1U);
+    looks_.were_missed(early, now_);
+    EXPECT_EQ(looks_.due(), base::never) << "the late one is under way";
+    looks_.were_found(late);
+    EXPECT_TRUE(looks_.take_due(now_ + std::chrono::hours{1}).empty());
+}
+
+TEST_F(etcd_session_looks, at_what_is_watched_no_more_end) {
+    looks_.want(session_id{7});
+    auto const all = looks_.take_due(now_);
+    looks_.remove(session_id{7});
+    looks_.were_missed(all, now_);
+    EXPECT_EQ(looks_.due(), base::never);
 }
 
 TEST(etcd_faults, only_what_etcd_refused_is_certain) {

@@ -83,6 +83,43 @@ TEST(etcd_refusals, a_token_that_runs_out_is_replaced_unseen_also_on_streams) {
     EXPECT_EQ(one.self.gaps, 0);
 }
 
+TEST(etcd_refusals, watches_whose_right_was_taken_away_go_on_when_it_is_back) {
+    support::etcd_server server{{.arguments = cheap_passwords}};
+    server.want_users("anna", "s3cret", "holdfast/");
+    party one{with_user(server.url(), "anna:s3cret")};
+    party two{with_user(server.url(), "anna:s3cret")};
+    auto const dying = new_session();
+    auto const waiting = new_session();
+    for (auto const id : {dying, waiting})
+        ASSERT_TRUE(is<compare::opened>(two.self.open(id, 60s)));
+    ASSERT_TRUE(is<compare::in_force>(one.self.watch({"q", false})));
+    one.self.driver().watch_session(dying);
+    one.self.drive_for(100ms);
+    std::string const root = support::etcd_server::administrator;
+    server.control({"role", "revoke-permission", "--prefix=true", "locks", "holdfast/"}, root);
+    server.kill();
+    server.start();  // streams begin anew: only then a right is looked at
+    // The connection is gone, and back; then the watches are refused.
+    EXPECT_TRUE(one.self.drive_until([&] { return one.self.doubts >= 3; })) << one.self.doubts;
+    one.self.driver().watch_session(waiting);  // refused from the beginning
+    one.self.drive_for(500ms);
+    server.control({"role", "grant-permission", "--prefix=true", "locks", "readwrite", "holdfast/"},
+                   root);
+    EXPECT_TRUE(support::eventually(
+        [&] { return is<compare::committed>(two.self.commit(two.writing("q"))); }));
+    EXPECT_TRUE(is<compare::committed>(two.self.commit(two.writing_to(one.session, "hello"))));
+    for (auto const id : {dying, waiting})
+        two.self.driver().close(id);
+    two.self.drive_for(200ms);
+    EXPECT_TRUE(one.self.drive_until([&] {
+        return one.self.letters.size() == 1 && one.self.changes_of({"q", false}) == 1 &&
+               one.self.ends_of(dying) == 1 && one.self.ends_of(waiting) == 1;
+    })) << one.self.letters.size()
+        << one.self.changes_of({"q", false}) << one.self.ends_of(dying)
+        << one.self.ends_of(waiting);
+    EXPECT_EQ(one.self.gaps, 0) << "they went on from where they ended";
+}
+
 TEST(etcd_refusals, certificates_are_checked_on_either_side) {
     support::etcd_server const server{{.tls = true, .client_certificates = true}};
     auto const at = [&](char const* name) { return server.directory() + "/" + name; };
@@ -119,6 +156,10 @@ TEST(etcd_refusals, a_database_without_space_says_so_and_still_releases) {
     EXPECT_TRUE(is<compare::rejected>(full));
     EXPECT_TRUE(error_of(full).is(errc::store_unavailable));
     EXPECT_NE(error_of(full).text.find("alarm disarm"), std::string::npos) << error_of(full).text;
+    auto const watches = server.received({"Watch"});
+    EXPECT_TRUE(is<compare::rejected>(one.self.open(new_session(), 30s)));
+    EXPECT_TRUE(one.self.drive_until([&] { return server.received({"Watch"}) == watches + 2; }))
+        << "what was to hear letters for it is taken back";
     auto release = one.writing("q");
     release.expected = std::get<compare::committed>(held).written;
     release.head->erase = true;

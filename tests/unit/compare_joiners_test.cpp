@@ -75,7 +75,7 @@ TEST_F(compare_joiners, who_was_overlooked_comes_in_afterwards) {
     ASSERT_EQ(decided.next->leave.size(), 1U);
     EXPECT_EQ(decided.next->leave.front().id, joiner.id);
     ASSERT_EQ(decided.own.size(), 1U);
-    EXPECT_EQ(std::get<seam::claim_granted>(decided.own.front()).id, joiner.id);
+    EXPECT_EQ(std::get<seam::claim_granted>(decided.own.front().what).id, joiner.id);
 }
 
 TEST_F(compare_joiners, more_than_one_step_takes_come_in_one_after_the_other) {

@@ -11,43 +11,52 @@ namespace {
 class post {
 public:
     post(working_copy const& copy, judging const& context, change const& made, verdict& out)
-        : copy_{copy}, context_{context}, change_{made}, out_{out} {}
+        : copy_{copy}, notified_{copy.notified()}, context_{context}, change_{made}, out_{out} {}
 
     void send(lease::directed_notice&& notice) {
+        auto const meant = claim_meant(notice.what);
         if (notice.to == context_.self->id) {
-            out_.own.push_back(std::move(notice.what));
+            out_.own.push_back({std::move(notice.what), meant ? meant->session : session_id{}});
             return;
         }
-        std::visit([&](auto const& what) { put(notice.to, what); }, notice.what);
+        if (auto const* const key = std::get_if<seam::changed>(&notice.what)) {
+            if (auto const session = copy_.session_of(notice.to))
+                write(*session, changed_message{key->key});
+        } else if (meant && !copy_.is_dead(meant->session)) {
+            std::visit([&](auto const& what) { write_to(*meant, what); }, notice.what);
+        }
     }
 
     [[nodiscard]] std::vector<letter> take() && { return std::move(letters_); }
 
 private:
-    void put(seam::client_id, seam::claim_granted const& what) {
-        granted_message out{.id = what.id, .number = what.held.number};
-        out.contended = what.held.contended;
-        out.after = change_.after;
-        address(what.id, std::move(out));
+    std::optional<addressee> claim_meant(seam::notice const& what) {
+        if (auto const* const granted = std::get_if<seam::claim_granted>(&what))
+            return notified_.let_in(granted->id);
+        if (auto const* const gone = std::get_if<seam::claim_gone>(&what))
+            return notified_.take_ended(gone->id);
+        if (auto const* const crowd = std::get_if<seam::name_contended>(&what))
+            if (auto const* const holder = copy_.holder(crowd->id))
+                return addressee{holder->session, holder->secret};
+        return std::nullopt;
     }
-    void put(seam::client_id, seam::claim_gone const& what) {
-        address(what.id, gone_message{.id = what.id, .why = what.why});
-    }
-    void put(seam::client_id, seam::name_contended const& what) {
-        address(what.id, contended_message{.id = what.id});
-    }
-    void put(seam::client_id to, seam::changed const& what) {
-        if (auto const session = copy_.session_of(to)) write(*session, changed_message{what.key});
-    }
-    void put(seam::client_id, seam::session_changed const&) {}
 
-    template <class Message>
-    void address(seam::claim_id id, Message what) {
-        auto const* const to = copy_.find_addressee(id);
-        if (to == nullptr || copy_.is_dead(to->session)) return;
-        what.secret = to->secret;
-        write(to->session, what);
+    void write_to(addressee const& to, seam::claim_granted const& what) {
+        write(to.session, granted_message{.id = what.id,
+                                          .secret = to.secret,
+                                          .number = what.held.number,
+                                          .contended = what.held.contended,
+                                          .after = change_.after});
     }
+    void write_to(addressee const& to, seam::claim_gone const& what) {
+        write(to.session, gone_message{what.id, to.secret, what.why});
+    }
+    void write_to(addressee const& to, seam::name_contended const& what) {
+        write(to.session, contended_message{what.id, to.secret});
+    }
+    // These are about no claim.
+    void write_to(addressee const&, seam::changed const&) {}
+    void write_to(addressee const&, seam::session_changed const&) {}
 
     // One letter for each session.
     void write(session_id to, message const& what) {
@@ -59,6 +68,7 @@ private:
     }
 
     working_copy const& copy_;
+    addressees notified_;
     judging const& context_;
     change const& change_;
     verdict& out_;

@@ -13,13 +13,19 @@
 
 namespace holdfast::stores::compare {
 
+/// A notice for this client itself.
+struct own_notice {
+    seam::notice what;
+    session_id session{};  ///< with which the claim lives, or lived, that it is about
+};
+
 /// What the rules say, as long as the name is what was seen.
 struct verdict {
     std::vector<seam::reply_body> bodies{};  ///< one for each request that was judged
     /// Of everything that is to be written; none when nothing is. Its guard, its time and its second branch
     /// are the caller's.
     std::optional<step> next{};
-    std::vector<seam::notice> own{};       ///< for this client itself, once the step is carried out
+    std::vector<own_notice> own{};         ///< once the step is carried out
     view after{};                          ///< once it is; without the stamp of its head
     bool full{false};                      ///< the line can move further: judge it again afterwards
     std::vector<session_id> unverified{};  ///< were taken for alive

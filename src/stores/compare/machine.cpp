@@ -107,30 +107,8 @@ void machine::begin(seam::request_id id, seam::inspect const& what) {
     many_.inspect(what, [this, id](seam::reply_body body) { answer(id, std::move(body)); });
 }
 
-// Conditions live beside the other kinds, so a name may be two.
 void machine::begin(seam::request_id id, seam::evict const& what) {
-    struct sum {
-        std::size_t count{0};
-        unsigned open{2};
-        std::optional<base::error> why{};
-    };
-    auto const all = std::make_shared<sum>();
-    for (bool const condition : {false, true}) {
-        auto op = std::make_shared<name_operation>();
-        op->key = {what.name, condition};
-        op->what = what;
-        if (what.only) op->asked.claims.push_back(*what.only);
-        op->done = [this, id, all](seam::reply_body body) {
-            if (auto const* const some = std::get_if<seam::evicted>(&body))
-                all->count += some->count;
-            else if (auto const* const failed = std::get_if<seam::failure>(&body))
-                all->why = failed->error;
-            if (--all->open > 0) return;
-            if (all->why) return answer(id, seam::failure{*all->why});
-            answer(id, seam::evicted{all->count});
-        };
-        work_.begin(std::move(op));
-    }
+    evictions_.begin(what, [this, id](seam::reply_body body) { answer(id, std::move(body)); });
 }
 
 void machine::begin(seam::request_id id, seam::watch const& what) {

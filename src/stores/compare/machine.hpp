@@ -12,6 +12,7 @@
 #include "seam/store.hpp"
 #include "stores/compare/client_state.hpp"
 #include "stores/compare/driver.hpp"
+#include "stores/compare/evictions.hpp"
 #include "stores/compare/gatherings.hpp"
 #include "stores/compare/message.hpp"
 #include "stores/compare/name_work.hpp"
@@ -80,6 +81,7 @@ private:
     client_state client_;
     name_work work_{client_};
     gatherings many_{client_, work_};
+    evictions evictions_{client_, work_, many_};
     std::map<name_key, watched_name> watches_;
     base::instant look_at_{base::never};
     std::chrono::milliseconds look_pause_{0};

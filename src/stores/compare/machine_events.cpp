@@ -38,7 +38,7 @@ void machine::on_letter(session_id to, std::string const& body, stamp written) {
 own_claim* machine::addressed(session_id to, seam::claim_id id, std::uint64_t secret) {
     auto* const claim = client_.claims.find(id);
     if (claim == nullptr || claim->secret != secret) return nullptr;
-    return claim->session == to || claim->moving_to == to ? claim : nullptr;
+    return claim->lives_with(to) ? claim : nullptr;
 }
 
 void machine::hear(session_id to, granted_message& what) {

@@ -93,7 +93,7 @@ private:
     void note_answer(name_operation const& op, seam::reply_body& body);
     void note_renewed(name_operation const& op, seam::reply_body& body);
     void wait_in_line(name_operation const& op);
-    void pass_on(group const& all, seam::notice what);
+    void pass_on(group const& all, own_notice told);
     void stop_watching(name_key const& key, name_state& name);
     void forget_idle();
 

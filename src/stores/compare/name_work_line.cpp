@@ -196,7 +196,8 @@ void name_work::withdraw(operation const& op, seam::reply_body refusal) {
 }
 
 // To this client itself, about what its own step has done.
-void name_work::pass_on(group const& all, seam::notice what) {
+void name_work::pass_on(group const& all, own_notice told) {
+    auto& what = told.what;
     // Of a claim that is being submitted the answer tells; what ended is what a dead session had left of it.
     auto const submitted = [&](seam::claim_id id) {
         return std::ranges::any_of(all, [&](operation const& each) {
@@ -216,12 +217,16 @@ void name_work::pass_on(group const& all, seam::notice what) {
         auto const* const claim = client_.claims.find(granted->id);
         // Let in and ended by the same step, or about to be ended: nobody wants to hear of it.
         if (claim == nullptr || claim->given_up || settled(granted->id)) return;
+        if (!claim->lives_with(told.session)) return;
         client_.note_held(granted->id, granted->held, all.front()->stretch);
         if (submitted(granted->id)) return;
         granted->clock = client_.time.last().clock;
     }
     if (auto const* const gone = std::get_if<seam::claim_gone>(&what)) {
         if (submitted(gone->id)) return;
+        // The claim may live with another session meanwhile; and of one that is not known here its end was told before.
+        auto const* const claim = client_.claims.find(gone->id);
+        if (claim == nullptr || !claim->lives_with(told.session)) return;
         client_.claims.erase(gone->id);
     }
     client_.tell(std::move(what));

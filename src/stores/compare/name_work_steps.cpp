@@ -75,7 +75,7 @@ void name_work::on_committed(group const& all, verdict& decided, committed const
     auto after = std::move(decided.after);
     if (decided.head_written && !after.body.empty()) after.written = what.written;
     for (auto& notice : decided.own) {
-        resolve(notice, what.written);
+        resolve(notice.what, what.written);
         pass_on(all, std::move(notice));
     }
     auto& name = names_[op->key];

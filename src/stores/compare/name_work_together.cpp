@@ -51,6 +51,8 @@ bool name_work::joinable(name_operation const& op, own_session const& with) {
         if (op.appended && (spec.mode == claim_mode::permits || spec.joins)) return false;
         return client_.sessions.serves(spec.lease) == with.id;
     }
+    // One claim of somebody else's: it costs a letter, and who is let in instead of it.
+    if (auto const* const ends = std::get_if<seam::evict>(&*op.what)) return ends->only.has_value();
     auto const* const swap = std::get_if<seam::swap>(&*op.what);
     if (swap != nullptr && swap->guard &&
         client_.sessions.serves(swap->guard->spec->lease) != with.id)

@@ -24,6 +24,11 @@ struct own_claim {
     bool contended{false};    ///< somebody else waits for its name
     /// In which stretch of unbroken messages it was last seen in the store: within it, an end is told.
     std::uint64_t stretch{0};
+
+    /// Also with the one that it was to go over to.
+    [[nodiscard]] bool lives_with(session_id which) const noexcept {
+        return session == which || (moving_to != session_id{} && moving_to == which);
+    }
 };
 
 /// Thread-safety: none; it belongs to its machine.

@@ -55,10 +55,8 @@ void working_copy::load_head(view const& seen) {
     if (head_.limit_kept != due{}) limit_end_ = head_.record.keep_until = end_of(head_.limit_kept);
     if (limit_end_ <= context_->when.now) head_.limit_kept = {};
     body_before_ = write_head(head_, context_->when);
-    for (auto& holder : head_.holders) {
+    for (auto& holder : head_.holders)
         enliven(holder);
-        addressees_[holder.subject.id] = {holder.session, holder.secret};
-    }
     for (auto& [part, cell] : head_.cells)
         cell.expires = end_of(cell.end);
 }
@@ -72,7 +70,6 @@ void working_copy::load_line(view const& seen) {
             // It stood there before, with a session that has died since.
             for (auto* const part : {&line_, &others_})
                 part->remove_if([&](auto const& each) { return each.subject.id == item.id; });
-            addressees_[item.id] = {made.session, made.secret};
             to.push_back(std::move(made));
         }
     };
@@ -188,7 +185,6 @@ lease::entry& working_copy::add(lease::name_record&, lease::entry made) {
     added.session = context_->session.id;
     added.secret = context_->secret;
     added.began = context_->session.began;
-    addressees_[added.subject.id] = {added.session, added.secret};
     admitted_ = admitted_ || added.held;
     auto& to = added.held ? head_.holders : seen_.more ? others_ : line_;
     return to.emplace_back(std::move(added));
@@ -214,6 +210,7 @@ void working_copy::promote(lease::name_record&, lease::entry& waiter) {
         passed_ = true;
     claim.stored = false;
     ++promoted_;
+    notified_.note_let_in(claim.subject.id, {claim.session, claim.secret});
     for (auto* const part : {&line_, &others_})
         for (auto each = part->begin(); each != part->end(); ++each)
             if (&*each == &claim) {
@@ -225,6 +222,10 @@ void working_copy::promote(lease::name_record&, lease::entry& waiter) {
 void working_copy::remove(lease::name_record&, lease::entry& ended) {
     auto const& claim = ours(ended);
     if (claim.stored) leave_.push_back(item_of(claim));
+    if (!claim.kept) {  // else its client has been told before
+        notified_.note_ended(claim.subject.id, {claim.session, claim.secret});
+        if (claim.held && claim.expires > context_->when.now) ++evicted_;
+    }
     if (erase_from(head_.holders, claim) || erase_from(line_, claim)) return;
     erase_from(others_, claim);
 }
@@ -245,9 +246,11 @@ lease::entry* working_copy::first_waiter(lease::name_record& record) {
 }
 
 std::size_t working_copy::step_limit() const noexcept {
-    // A promotion is one out of the line and a letter, a request may be one into it; the head and an eviction's
-    // letter come on top. Each of them draws a sequence.
-    return std::min<std::size_t>(sequences_per_step, context_->traits.writes / 2) - requests_;
+    // A promotion is one out of the line and a letter; a request may be one into it, or an eviction's letter; the head
+    // comes on top. Each of them draws a sequence. One request may evict several, with a letter each.
+    auto const room = std::min<std::size_t>(sequences_per_step, context_->traits.writes / 2);
+    auto const letters = evicted_ > requests_ ? (evicted_ - requests_ + 1) / 2 : 0;
+    return room - std::min(room, requests_ + letters);
 }
 
 void working_copy::each_holder(lease::name_record&, visitor const& visit) {

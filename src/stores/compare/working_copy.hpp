@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "stores/compare/addressees.hpp"
 #include "stores/compare/ballot_copy.hpp"
 #include "stores/compare/driver.hpp"
 #include "stores/compare/head.hpp"
@@ -50,12 +51,6 @@ struct change {
     std::optional<proposal> ballot{};
     view after{};      ///< the name as it is once the step is carried out
     bool full{false};  ///< more could be let in: the step was large enough
-};
-
-/// A claim that was there when judging began, or was made since.
-struct addressee {
-    session_id session{};
-    std::uint64_t secret{0};
 };
 
 /// The ledger of one name. What the rules ask for and is not in it is a `miss`.
@@ -123,13 +118,14 @@ public:
         return exists_ ? &head_.record : nullptr;
     }
 
-    /// To whom a notice about a claim goes; also of one that has ended.
-    [[nodiscard]] addressee const* find_addressee(seam::claim_id id) const;
+    /// Whom the notices are meant for that the rules have given about claims.
+    [[nodiscard]] addressees const& notified() const noexcept { return notified_; }
     /// A live session of a client that has a claim here.
     [[nodiscard]] std::optional<session_id> session_of(seam::client_id client) const;
     [[nodiscard]] bool is_dead(session_id id) const;
     /// Sessions whose life nobody has looked up, and which were taken for alive.
     [[nodiscard]] std::vector<session_id> const& unverified() const noexcept { return unverified_; }
+    /// The one who came last, where a dead session has left another one.
     [[nodiscard]] claim_record const* holder(seam::claim_id id) const;
 
     /// What the rules have made of it. May be a `miss` still.
@@ -162,7 +158,7 @@ private:
     std::string body_before_;
     std::list<claim_record> line_;    ///< its beginning, without a gap
     std::list<claim_record> others_;  ///< somewhere behind it
-    std::map<seam::claim_id, addressee> addressees_;
+    addressees notified_;
     std::vector<line_item> leave_;
     ballot_copy ballots_;
     bool admitted_{false};  ///< somebody came in without having waited
@@ -173,6 +169,8 @@ private:
     bool full_{false};
     std::uint32_t drawn_{0};
     std::size_t promoted_{0};
+    std::size_t evicted_{
+        0};  ///< of those who held, and were alive; also those who let go themselves
     seam::store_time limit_end_{};  ///< of the limit that the head remembers
 };
 

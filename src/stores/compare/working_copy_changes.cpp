@@ -30,14 +30,11 @@ void working_copy::purge_cells(lease::name_record& record, seam::store_time now)
     record.cells = static_cast<std::uint32_t>(head_.cells.size());
 }
 
-addressee const* working_copy::find_addressee(seam::claim_id id) const {
-    auto const found = addressees_.find(id);
-    return found == addressees_.end() ? nullptr : &found->second;
-}
-
+// Who waits is known to live on some stores, and who holds is taken for alive until somebody looks.
 std::optional<session_id> working_copy::session_of(seam::client_id client) const {
-    for (auto const& [id, where] : addressees_)
-        if (id.client == client && !is_dead(where.session)) return where.session;
+    for (auto const* const part : {&line_, &others_, &head_.holders})
+        for (auto const& each : *part)
+            if (each.subject.id.client == client && !is_dead(each.session)) return each.session;
     return std::nullopt;
 }
 
@@ -47,9 +44,10 @@ bool working_copy::is_dead(session_id id) const {
 }
 
 claim_record const* working_copy::holder(seam::claim_id id) const {
-    auto const found = std::ranges::find(head_.holders, id,
-                                         [](claim_record const& each) { return each.subject.id; });
-    return found == head_.holders.end() ? nullptr : &*found;
+    claim_record const* last = nullptr;
+    for (auto const& each : head_.holders)
+        if (each.subject.id == id) last = &each;
+    return last;
 }
 
 line_item working_copy::item_of(claim_record const& waiter) const {

@@ -81,7 +81,7 @@ connection::listeners driver::listen() {
             [this] {
                 if (std::exchange(lost_, false)) out_.doubt("the connection to etcd is back");
                 core_->watching.on_ready();
-                core_->subscribed.look_after_sessions();
+                core_->subscribed.on_ready(base::boot_clock::now());
             },
         .on_lost =
             [this](base::error const& why) {
@@ -132,10 +132,15 @@ void driver::take_events(base::instant until) {
     waiting_ = true;
     {
         base::lock_guard const guard{mutex_};
+        auto const now = base::boot_clock::now();
+        core_->watching.on_time(now);
+        core_->subscribed.look_after_sessions(now);
         bool const may_wait = out_.is_empty() && !interrupted_;
         // What another thread sends meanwhile is not waited for longer than it may take.
-        auto const soon = base::boot_clock::now() + settings_.timeout / 2;
-        until = may_wait ? std::min({until, core_->link.next_end(), soon}) : base::instant{};
+        auto const soon = now + settings_.timeout / 2;
+        until = may_wait ? std::min({until, core_->link.next_end(), core_->watching.next_time(),
+                                     core_->subscribed.next_look(), soon})
+                         : base::instant{};
     }
     for (int taken = 0; taken < most_events; ++taken) {
         void* tag = nullptr;

@@ -17,6 +17,7 @@
 #include "stores/etcd/look.hpp"
 #include "stores/etcd/reads.hpp"
 #include "stores/etcd/settings.hpp"
+#include "stores/etcd/signs_of_life.hpp"
 #include "stores/etcd/subscriptions.hpp"
 #include "stores/etcd/watches.hpp"
 
@@ -76,7 +77,7 @@ private:
     struct core {
         core(settings const& to, keys const& at, connection::listeners who, compare::outbox& out)
             : link{to, queue, std::move(who)},
-              watching{to, link, queue},
+              watching{to, link, queue, out},
               subscribed{at, link, watching, out} {}
         grpc::CompletionQueue queue;
         waker wake;
@@ -101,8 +102,7 @@ private:
     void ask_for_grant(std::shared_ptr<opening_session> const& session);
     void write_record(std::shared_ptr<opening_session> const& session);
     void advance(std::shared_ptr<opening_session> const& session, fault const& trouble);
-    void confirm(compare::ticket which, std::vector<compare::kept> found,
-                 std::vector<std::uint64_t> terms);
+    void confirm(compare::ticket which, std::vector<sign_of_life> signs, base::instant sent);
 
     void complete_views(compare::ticket which, compare::query what, std::vector<looked> seen,
                         bool missed);

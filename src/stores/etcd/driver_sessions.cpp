@@ -1,5 +1,4 @@
 // Sessions: leases with a record of their own, and a box for letters.
-#include <algorithm>
 #include <utility>
 
 #include "stores/compare/store_times.hpp"
@@ -93,6 +92,8 @@ void driver::advance(std::shared_ptr<opening_session> const& session, fault cons
     if (!trouble && !(session->written && session->hears)) return;
     session->over = true;
     if (!trouble) return tell(session->which, session->out);
+    // Nobody asks for it again: the next try has another id.
+    if (trouble.certain) close_mailbox(session->id);
     tell(session->which, trouble);
 }
 
@@ -117,7 +118,6 @@ void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
                  if (again) out_.gap();
                  auto const found = mail_.find(id);
                  if (found == mail_.end()) return;
-                 if (trouble && found->second.in_force) out_.doubt(trouble.error.text);
                  found->second.in_force = !trouble;
                  auto const waiting = std::exchange(found->second.waiting, {});
                  if (trouble) mail_.erase(found);
@@ -148,49 +148,26 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
         std::move(leases),
         [this, which, ids](fault const& trouble, auto const& responses, base::instant sent) {
             if (trouble && responses.empty()) return tell(which, trouble);
-            std::vector<compare::kept> found;
-            std::vector<std::uint64_t> terms;
-            for (std::size_t each = 0; each < ids.size(); ++each) {
-                auto& out = found.emplace_back(
-                    compare::kept{.id = ids[each], .began = store_time_of(sent)});
-                terms.push_back(0);
-                if (each >= responses.size() || responses[each].id() != lease_of(ids[each]))
-                    continue;
-                out.found = responses[each].ttl() > 0 ? compare::kept::state::alive
-                                                      : compare::kept::state::dead;
-                terms.back() = responses[each].header().raft_term();
-            }
-            confirm(which, std::move(found), std::move(terms));
+            confirm(which, signs_of(ids, responses), sent);
         }));
 }
 
 // A member answers a sign of life alone, and a leader that was stopped or cut off does not know that it is one
-// no more. So the session's record is read as well, which takes a majority: a leader of the same term means that
-// the sign of life reached the one who counts.
-void driver::confirm(compare::ticket which, std::vector<compare::kept> found,
-                     std::vector<std::uint64_t> terms) {
+// no more. So the sessions' records are read as well, which takes a majority.
+void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, base::instant sent) {
     ranges records;
-    for (auto const& each : found)
-        if (each.found == compare::kept::state::alive)
-            records.push_back(range_for(each.id, false, keys_));
+    for (auto const& each : signs)
+        records.push_back(range_for(each.id, false, keys_));
     read(core_->link, std::move(records),
-         [this, which, found = std::move(found), terms = std::move(terms)](
-             fault const& trouble, answers& answered, std::uint64_t term) mutable {
-             if (trouble && std::ranges::none_of(found, [](auto const& each) {
-                     return each.found == compare::kept::state::dead;
-                 }))
-                 return tell(which, trouble);
-             std::size_t next = 0;
-             for (std::size_t each = 0; each < found.size(); ++each) {
-                 auto& state = found[each].found;
-                 if (state == compare::kept::state::alive) {
-                     bool const there = !trouble && answered[next++].count() > 0;
-                     if (!there && !trouble)
-                         state = compare::kept::state::dead;
-                     else if (trouble || terms[each] != term)
-                         state = compare::kept::state::unknown;
-                 }
-                 if (state == compare::kept::state::dead) close_mailbox(found[each].id);
+         [this, which, signs = std::move(signs), sent](fault const& trouble, answers& answered,
+                                                       std::uint64_t term) {
+             if (trouble) return tell(which, trouble);
+             std::vector<compare::kept> found;
+             for (std::size_t each = 0; each < signs.size(); ++each) {
+                 auto const state = judge(signs[each], answered[each].count() > 0, term);
+                 if (state == compare::kept::state::dead) close_mailbox(signs[each].id);
+                 found.push_back(
+                     {.id = signs[each].id, .found = state, .began = store_time_of(sent)});
              }
              tell(which, std::move(found));
          });

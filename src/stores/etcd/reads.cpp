@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "stores/etcd/signs_of_life.hpp"
 #include "stores/etcd/transaction.hpp"
 
 namespace holdfast::stores::etcd {
@@ -18,24 +19,23 @@ struct reading_state {
     ranges what;
     reader then;
     answers found{};
-    std::uint64_t term{0};
+    shared_term term{};
 };
 
 void read_some(std::shared_ptr<reading_state> const& state) {
     auto const begun = state->found.size();
-    if (begun == state->what.size()) return state->then({}, state->found, state->term);
+    if (begun == state->what.size()) return state->then({}, state->found, state->term.value());
     std::span const rest{state->what.begin() + static_cast<std::ptrdiff_t>(begun),
                          state->what.end()};
     auto const count = std::min(rest.size(), most_ranges);
     state->by.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", reading(rest.first(count)),
-        [state, begun, count](fault const& trouble, wire::TxnResponse& response, base::instant) {
+        [state, count](fault const& trouble, wire::TxnResponse& response, base::instant) {
             if (trouble) return state->then(trouble, state->found, 0);
             if (!has_ranges(response, count)) return state->then(strange_answer(), state->found, 0);
             for (auto& each : *response.mutable_responses())
                 state->found.push_back(std::move(*each.mutable_response_range()));
-            auto const term = response.header().raft_term();
-            state->term = begun == 0 || state->term == term ? term : 0;
+            state->term.note(response.header().raft_term());
             read_some(state);
         });
 }

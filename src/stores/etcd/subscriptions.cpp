@@ -33,7 +33,6 @@ void subscriptions::watch(compare::ticket which, compare::name_key const& key) {
                               if (again) out_.gap();
                               auto const found = names_.find(key);
                               if (found == names_.end()) return;
-                              if (trouble && found->second.in_force) out_.doubt(trouble.error.text);
                               found->second.in_force = !trouble;
                               auto const waiting = std::exchange(found->second.waiting, {});
                               if (trouble) names_.erase(found);
@@ -54,53 +53,56 @@ void subscriptions::unwatch(compare::name_key const& key) {
 
 void subscriptions::watch_session(compare::session_id id) {
     if (sessions_.contains(id)) return;
-    sessions_[id].watch =
+    sessions_[id] =
         watches_.add({.range = {keys_.session(id), {}},
                       .deletions_only = true,
                       .patient = true,
                       .on_event = [this, id](wire::Event const&) { on_session_end(id); },
                       .on_force =
-                          [this, id](fault const& trouble, bool again) {
+                          [this, id](fault const& /*none: it is patient*/, bool again) {
                               if (again) out_.gap();
-                              auto const found = sessions_.find(id);
-                              if (found == sessions_.end()) return;
-                              if (trouble) return static_cast<void>(sessions_.erase(found));
-                              found->second.in_force = true;
-                              found->second.seen = false;
-                              look_after_sessions();
+                              if (!sessions_.contains(id)) return;
+                              looks_.want(id);
+                              look_after_sessions(base::boot_clock::now());
                           }});
 }
 
 void subscriptions::unwatch_session(compare::session_id id) {
     auto const found = sessions_.find(id);
     if (found == sessions_.end()) return;
-    watches_.remove(found->second.watch);
+    watches_.remove(found->second);
     sessions_.erase(found);
+    looks_.remove(id);
 }
 
-// A watch tells what happens from now on: whether the session still lives is a question of its own, asked again when
-// its answer was lost.
-void subscriptions::look_after_sessions() {
-    for (auto& [id, session] : sessions_) {
-        if (!session.in_force || session.seen) continue;
-        session.seen = true;
-        read(connection_, {range_for(id, false, keys_)},
-             [this, id = id](fault const& trouble, answers& found, std::uint64_t) {
-                 auto const watched = sessions_.find(id);
-                 if (watched == sessions_.end()) return;
-                 if (trouble)
-                     watched->second.seen = false;
-                 else if (found.front().count() == 0)
-                     on_session_end(id);
-             });
-    }
+void subscriptions::on_ready(base::instant now) {
+    looks_.hurry();
+    look_after_sessions(now);
+}
+
+base::instant subscriptions::next_look() const noexcept {
+    return connection_.is_ready() ? looks_.due() : base::never;
+}
+
+void subscriptions::look_after_sessions(base::instant now) {
+    if (!connection_.is_ready()) return;
+    auto due = looks_.take_due(now);
+    if (due.empty()) return;
+    ranges wanted;
+    for (auto const& each : due)
+        wanted.push_back(range_for(each.id, false, keys_));
+    read(connection_, std::move(wanted),
+         [this, due = std::move(due)](fault const& trouble, answers& found, std::uint64_t) {
+             if (trouble) return looks_.were_missed(due, base::boot_clock::now());
+             looks_.were_found(due);
+             for (std::size_t each = 0; each < due.size(); ++each)
+                 if (found[each].count() == 0) on_session_end(due[each].id);
+         });
 }
 
 void subscriptions::on_session_end(compare::session_id id) {
-    auto const found = sessions_.find(id);
-    if (found == sessions_.end()) return;
-    watches_.remove(found->second.watch);
-    sessions_.erase(found);
+    if (!sessions_.contains(id)) return;
+    unwatch_session(id);
     out_.session_end(id);
 }
 

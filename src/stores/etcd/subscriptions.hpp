@@ -7,6 +7,7 @@
 #include "stores/compare/outbox.hpp"
 #include "stores/etcd/connection.hpp"
 #include "stores/etcd/keys.hpp"
+#include "stores/etcd/session_looks.hpp"
 #include "stores/etcd/watches.hpp"
 
 namespace holdfast::stores::etcd {
@@ -23,19 +24,19 @@ public:
     void watch_session(compare::session_id id);
     void unwatch_session(compare::session_id id);
 
-    /// Asks for the sessions of which it is not known whether they lived when their watch was in force.
-    void look_after_sessions();
+    /// The connection is there.
+    void on_ready(base::instant now);
+    /// Asks for the sessions of which it is not known whether they lived when their watch was in force, and whose time
+    /// for that has come.
+    void look_after_sessions(base::instant now);
+    /// When there are some.
+    [[nodiscard]] base::instant next_look() const noexcept;
 
 private:
     struct watched_name {
         watches::id watch{0};
         bool in_force{false};
         std::vector<compare::ticket> waiting;
-    };
-    struct watched_session {
-        watches::id watch{0};
-        bool in_force{false};
-        bool seen{false};  ///< alive, after the watch was in force
     };
 
     void on_session_end(compare::session_id id);
@@ -45,7 +46,8 @@ private:
     watches& watches_;
     compare::outbox& out_;
     std::map<compare::name_key, watched_name> names_;
-    std::map<compare::session_id, watched_session> sessions_;
+    std::map<compare::session_id, watches::id> sessions_;
+    session_looks looks_;
 };
 
 }  // namespace holdfast::stores::etcd

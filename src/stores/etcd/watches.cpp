@@ -1,5 +1,6 @@
 #include "stores/etcd/watches.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,7 @@ void watches::remove(id which) {
     auto const number = found->second.number;
     all_.erase(found);
     if (all_.empty()) connection_.want(false);
-    if (stream_ == nullptr) return;
+    if (stream_ == nullptr || number == 0) return;
     by_number_.erase(number);
     wire::WatchRequest request;
     request.mutable_cancel_request()->set_watch_id(number);
@@ -108,6 +109,7 @@ bool watches::on_created(wire::WatchResponse const& message) {
     if (found == all_.end()) return false;
     auto& entry = found->second;
     entry.denied = false;
+    if (std::exchange(entry.lapsed, false)) pause_.reset();
     if (entry.next == 0) entry.next = message.header().revision() + 1;
     if (std::exchange(entry.told, true)) return true;
     auto const tell = entry.what.on_force;  // it may remove the watch
@@ -132,14 +134,41 @@ void watches::on_canceled(id which, wire::WatchResponse const& message) {
         judge({grpc::StatusCode::PERMISSION_DENIED, own == words.npos ? words : words.substr(own)},
               member_, settings_);
     // A stream has the token that it began with, and etcd 3.4 calls an old one a missing right.
-    if (trouble.error.is(errc::access_denied) && !settings_.user.empty() &&
-        !std::exchange(entry.denied, true)) {
+    if (trouble.error.is(errc::access_denied) && !settings_.user.empty() && !entry.denied) {
+        for (auto& [other, each] : all_)  // one fresh token is for all of them
+            each.denied = true;
         on_lost();
         return connection_.renew_token();
     }
+    if (entry.told || entry.again || entry.what.patient) return lapse(entry, trouble.error);
     auto const tell = entry.what.on_force;
     all_.erase(found);
     tell(trouble, false);
+}
+
+// Whoever asked for it counts on being told. It goes on from where it ended, once it is allowed again.
+void watches::lapse(watch& of, base::error const& why) {
+    bool const first =
+        std::ranges::none_of(all_, [](auto const& each) { return each.second.lapsed; });
+    if (first) out_.doubt(why.text);
+    of.lapsed = true;
+    of.number = 0;
+    if (ask_again_ == base::never) ask_again_ = base::boot_clock::now() + pause_.next();
+}
+
+void watches::on_time(base::instant now) {
+    if (now < ask_again_) return;
+    ask_again_ = base::never;
+    // A stream that is yet to begin asks for all of them, and so does one that has begun since.
+    if (stream_ == nullptr || !connection_.is_ready()) return;
+    auto const refused = [](watch const& each) { return each.lapsed && each.number == 0; };
+    if (std::ranges::none_of(all_, [&](auto const& each) { return refused(each.second); })) return;
+    if (!settings_.user.empty()) {  // what is refused may be the stream's token
+        on_lost();
+        return connection_.renew_token();
+    }
+    for (auto& [which, each] : all_)
+        if (refused(each)) ask(which, each);
 }
 
 void watches::on_unreachable(base::error const& why) {

@@ -131,7 +131,7 @@ std::size_t rules::evict_from(name_record& record, seam::evict const& what) {
         if (what.only ? each.subject.id == *what.only : each.held) ids.push_back(each.subject.id);
     };
     ledger_.each_holder(record, pick);
-    if (what.only) ledger_.each_waiter(record, pick);
+    if (what.only && ids.empty()) ledger_.each_waiter(record, pick);
     for (auto const& id : ids)
         end(record, *ledger_.find(record, id), "it was evicted");
     move_line(record);
