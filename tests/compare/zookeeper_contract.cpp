@@ -20,8 +20,9 @@ public:
     explicit zookeeper_under_test(support::zookeeper_server& server) : server_{server} {}
 
     std::unique_ptr<compare::driver> make(compare::driver_events& events) override {
+        auto const url = server_.url() + "&timeout=20s";  // a disk that others write to is slow
         return std::make_unique<stores::zookeeper::driver>(
-            stores::zookeeper::settings::parse(base::url::parse(server_.url())),
+            stores::zookeeper::settings::parse(base::url::parse(url)),
             [](log_level, std::string const&) {}, events);
     }
     std::chrono::milliseconds short_lease() const override {

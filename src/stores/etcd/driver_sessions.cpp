@@ -157,14 +157,17 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
 void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, base::instant sent) {
     ranges records;
     for (auto const& each : signs)
-        records.push_back(range_for(each.id, false, keys_));
+        records.emplace_back(range_for(each.id, true, keys_)).set_keys_only(true);
     read(core_->link, std::move(records),
          [this, which, signs = std::move(signs), sent](fault const& trouble, answers& answered,
                                                        std::uint64_t term) {
              if (trouble) return tell(which, trouble);
              std::vector<compare::kept> found;
              for (std::size_t each = 0; each < signs.size(); ++each) {
-                 auto const state = judge(signs[each], answered[each].count() > 0, term);
+                 auto const& kvs = answered[each].kvs();
+                 // One that somebody wrote again does not hang on the lease, and says nothing of it.
+                 bool const there = !kvs.empty() && kvs[0].lease() == lease_of(signs[each].id);
+                 auto const state = judge(signs[each], there, term);
                  if (state == compare::kept::state::dead) close_mailbox(signs[each].id);
                  found.push_back(
                      {.id = signs[each].id, .found = state, .began = store_time_of(sent)});
