@@ -225,8 +225,7 @@ TEST_P(outage_test, everything_may_be_destroyed_while_the_store_is_gone) {
 TEST_P(outage_test, the_death_of_a_holder_frees_its_name) {
     if (!can({ability::processes})) return;
     auto const client = connect();
-    stopwatch const since;
-    auto const before = store().kill_holder("q", 20s);
+    auto const before = store().kill_holder("q", lease_of(5s));
     auto const next = mutex{client, "q"}.try_acquire_for(60s);
     ASSERT_TRUE(next);
     EXPECT_GT(next->token(), before);
