@@ -211,10 +211,10 @@ class forgets_operations final : public odd_store {
         if (auto* const cell = ledger_.find_cell(swap->key)) cell->operation = {};
         auto out = by.handle(what);
         if (auto* const no = std::get_if<seam::conflict>(&out)) {
-            auto& value =
-                no->current.value;  // declared, left, changes, round, opened, deleted, operations
+            // declared, left, changes, round, ended, cut short, deleted, operations
+            auto& value = no->current.value;
             auto end = value.find(' ');
-            for (int i = 0; i < 5 && end != std::string::npos; ++i)
+            for (int i = 0; i < 6 && end != std::string::npos; ++i)
                 end = value.find(' ', end + 1);
             if (end != std::string::npos) value.resize(end);
         }
