@@ -5,7 +5,7 @@ option(HOLDFAST_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(HOLDFAST_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(HOLDFAST_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(HOLDFAST_INSTALL "Define the install rules" ${PROJECT_IS_TOP_LEVEL})
-option(HOLDFAST_WARNINGS_AS_ERRORS "Compile holdfast itself with -Werror" ${PROJECT_IS_TOP_LEVEL})
+option(HOLDFAST_WARNINGS_AS_ERRORS "Compile holdfast itself with -Werror, as the presets for its own tests do" OFF)
 option(HOLDFAST_STATIC_STORES "Link the stores into the library instead of loading them on first use" OFF)
 
 if(PROJECT_IS_TOP_LEVEL)
