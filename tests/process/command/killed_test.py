@@ -11,6 +11,7 @@ import loss_test
 import sandbox
 
 LEASE = 10  # seconds: long enough for a slow machine to look before it ends
+LONG_LEASE = 40  # longer than processes that hardly ever run need to die
 
 # Says at its start who of these processes is still there. A shell, because it starts quickly.
 WITNESS = r"""
@@ -38,9 +39,9 @@ def kill(pid, number=signal.SIGKILL):
 
 
 class Killed(loss_test.Stubborn):
-    def begin(self, *options):
+    def begin(self, *options, lease=LEASE):
         """A command with a child, neither of which takes notice of TERM, and who wants the name next."""
-        self.process = self.stubborn(*options, lease=LEASE)
+        self.process = self.stubborn(*options, lease=lease)
         self.holder = self.show()["holders"][0]["pid"]
         self.group = sorted(pid for pid in sandbox.descendants(self.process.pid) if pid != self.holder)
         self.assertEqual(len(self.group), 2)
@@ -52,7 +53,7 @@ class Killed(loss_test.Stubborn):
         sandbox.until(lambda: sandbox.is_stopped(pid), "it is stopped")
 
     def assert_gone_before_the_next(self):
-        self.assertEqual(self.next.communicate(timeout=sandbox.PATIENCE)[0], "alive:\n")
+        self.assertEqual(self.next.communicate(timeout=LONG_LEASE + sandbox.PATIENCE)[0], "alive:\n")
         self.assertEqual(self.next.returncode, 0)
 
     @contextlib.contextmanager
@@ -76,7 +77,7 @@ class Killed(loss_test.Stubborn):
     def test_holder_killed_beside_busy_loops(self):
         processor = min(os.sched_getaffinity(0))
         for _ in range(6):
-            self.begin()
+            self.begin(lease=LONG_LEASE)
             with self.busy(processor):
                 self.slow_down(processor, self.process.pid, *self.group)
                 kill(self.holder)
@@ -120,7 +121,7 @@ class Killed(loss_test.Stubborn):
 
     def test_both_killed_at_low_priority(self):
         processor = min(os.sched_getaffinity(0))
-        self.begin()
+        self.begin(lease=LONG_LEASE)
         with self.busy(processor):
             self.slow_down(processor, self.process.pid, *self.group)
             kill(self.process.pid)
