@@ -1,0 +1,141 @@
+// holdfast with its defaults; see bench/peers/README.md for the interface.
+//
+// usage: peer_holdfast PORT one|one_lock|many|many_threads|threads|processes|fair|start SECONDS
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <holdfast/asio.hpp>
+#include <holdfast/holdfast.hpp>
+
+#include "../duel.hpp"
+#include "../redis_crowds.hpp"
+
+namespace {
+
+using bench::tally;
+
+void report(tally const& all, int seconds) {
+    bench::crowd::pause(std::chrono::milliseconds{500});
+    std::uint64_t const pairs = all.acquired;
+    std::uint64_t const changes = all.changes;
+    auto const took = bench::seconds([&] { bench::crowd::pause(std::chrono::seconds{seconds}); });
+    std::uint64_t const after = all.acquired;
+    std::printf("{\"pairs\": %llu, \"changes\": %llu, \"all_pairs\": %llu, \"seconds\": %.6f}\n",
+                static_cast<unsigned long long>(after - pairs),
+                static_cast<unsigned long long>(all.changes - changes),
+                static_cast<unsigned long long>(after), took);
+    std::fflush(stdout);
+}
+
+std::string name_of(int owner) { return "bench-peer/" + std::to_string(owner); }
+
+void count_one(tally& all) { all.acquired.fetch_add(1, std::memory_order_relaxed); }
+
+/// So many threads, each with a name of its own; `pair` is what each does again and again.
+void own_names(std::string const& url, int count, int seconds,
+               std::function<void(holdfast::mutex&)> const& pair) {
+    holdfast::client client{url};
+    tally all;
+    std::vector<std::jthread> owners;
+    for (int i = 0; i < count; ++i)
+        owners.emplace_back([&, i] {
+            holdfast::mutex mutex{client, name_of(i)};
+            while (!all.over) {
+                pair(mutex);
+                count_one(all);
+            }
+        });
+    report(all, seconds);
+    all.over = true;
+}
+
+void one_name(std::string const& url, int seconds) {
+    tally all;
+    std::jthread const crowd{
+        [&] { bench::holdfast_member(url, holdfast::ordering::barging, 64)(all, 0); }};
+    report(all, seconds);
+    all.over = true;
+}
+
+boost::asio::awaitable<void> own(holdfast::mutex& mutex, tally& all) {
+    using boost::asio::use_awaitable;
+    while (!all.over) {
+        auto lease = co_await holdfast::async_acquire(mutex, use_awaitable);
+        count_one(all);
+        co_await holdfast::async_release(std::move(lease), use_awaitable);
+    }
+}
+
+void coroutines(std::string const& url, int seconds) {
+    constexpr int count = 256;
+    holdfast::client client{url};
+    tally all;
+    std::deque<holdfast::mutex> mutexes;
+    boost::asio::io_context context{1};
+    for (int i = 0; i < count; ++i)
+        boost::asio::co_spawn(context, own(mutexes.emplace_back(client, name_of(i)), all),
+                              boost::asio::detached);
+    std::jthread const running{[&] { context.run(); }};
+    report(all, seconds);
+    all.over = true;
+}
+
+void processes(std::string const& url, holdfast::ordering order, int seconds) {
+    bench::crowd const members{8, 1, bench::holdfast_member(url, order, 1)};
+    members.settle_in();
+    report(members.counts(), seconds);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 3) {
+        std::fputs("usage: peer_holdfast PORT WORKLOAD SECONDS\n", stderr);
+        return 2;
+    }
+    std::string const url = std::string{"redis://127.0.0.1:"} + argv[1];
+    std::string_view const workload{argv[2]};
+    int const seconds = argc > 3 ? std::atoi(argv[3]) : 0;
+    auto const both_waited_for = [](holdfast::mutex& mutex) { (void)mutex.acquire().release(); };
+    auto const lock_and_unlock = [](holdfast::mutex& mutex) {
+        mutex.lock();
+        mutex.unlock();
+    };
+    if (workload == "one") {
+        own_names(url, 1, seconds, both_waited_for);
+    } else if (workload == "one_lock") {
+        own_names(url, 1, seconds, lock_and_unlock);
+    } else if (workload == "many") {
+        coroutines(url, seconds);
+    } else if (workload == "many_threads") {
+        own_names(url, 256, seconds, both_waited_for);
+    } else if (workload == "threads") {
+        one_name(url, seconds);
+    } else if (workload == "processes") {
+        processes(url, holdfast::ordering::barging, seconds);
+    } else if (workload == "fair") {
+        processes(url, holdfast::ordering::fair, seconds);
+    } else if (workload == "start") {
+        holdfast::client client{url};
+        holdfast::mutex mutex{client, "bench-peer"};
+        both_waited_for(mutex);
+    } else {
+        return 2;
+    }
+}
