@@ -54,8 +54,8 @@ bench: ## measure; see docs/performance.md
 	@cmake --build --preset bench --parallel $(JOBS)
 	@tools/bench
 
-bench-peers: ## measure beside other lock libraries on Redis, as far as the package registries give them
-	@tools/setup bench
+bench-peers: ## measure beside other lock libraries on Redis; see docs/comparison.md
+	@tools/setup peers
 	@cmake --preset bench --log-level=WARNING
 	@cmake --build --preset bench --parallel $(JOBS) --target bench_peer_holdfast
 	@tools/bench_peers

@@ -2,11 +2,10 @@
 //
 // usage: peer_holdfast PORT one|one_lock|many|many_threads|threads|processes|fair|start SECONDS
 #include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,39 +15,26 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <holdfast/asio.hpp>
 #include <holdfast/holdfast.hpp>
 
-#include "../duel.hpp"
+#include "../counting.hpp"
 #include "../redis_crowds.hpp"
 
 namespace {
 
+using bench::report;
 using bench::tally;
-
-void report(tally const& all, int seconds) {
-    bench::crowd::pause(std::chrono::milliseconds{500});
-    std::uint64_t const pairs = all.acquired;
-    std::uint64_t const changes = all.changes;
-    auto const took = bench::seconds([&] { bench::crowd::pause(std::chrono::seconds{seconds}); });
-    std::uint64_t const after = all.acquired;
-    std::printf("{\"pairs\": %llu, \"changes\": %llu, \"all_pairs\": %llu, \"seconds\": %.6f}\n",
-                static_cast<unsigned long long>(after - pairs),
-                static_cast<unsigned long long>(all.changes - changes),
-                static_cast<unsigned long long>(after), took);
-    std::fflush(stdout);
-}
 
 std::string name_of(int owner) { return "bench-peer/" + std::to_string(owner); }
 
 void count_one(tally& all) { all.acquired.fetch_add(1, std::memory_order_relaxed); }
 
 /// So many threads, each with a name of its own; `pair` is what each does again and again.
-void own_names(std::string const& url, int count, int seconds,
+void own_names(std::string const& url, int count, double seconds,
                std::function<void(holdfast::mutex&)> const& pair) {
     holdfast::client client{url};
     tally all;
@@ -65,7 +51,7 @@ void own_names(std::string const& url, int count, int seconds,
     all.over = true;
 }
 
-void one_name(std::string const& url, int seconds) {
+void one_name(std::string const& url, double seconds) {
     tally all;
     std::jthread const crowd{
         [&] { bench::holdfast_member(url, holdfast::ordering::barging, 64)(all, 0); }};
@@ -82,21 +68,23 @@ boost::asio::awaitable<void> own(holdfast::mutex& mutex, tally& all) {
     }
 }
 
-void coroutines(std::string const& url, int seconds) {
+void coroutines(std::string const& url, double seconds) {
     constexpr int count = 256;
     holdfast::client client{url};
     tally all;
     std::deque<holdfast::mutex> mutexes;
     boost::asio::io_context context{1};
+    auto const failure = [](std::exception_ptr const& why) {
+        if (why) std::rethrow_exception(why);
+    };
     for (int i = 0; i < count; ++i)
-        boost::asio::co_spawn(context, own(mutexes.emplace_back(client, name_of(i)), all),
-                              boost::asio::detached);
+        boost::asio::co_spawn(context, own(mutexes.emplace_back(client, name_of(i)), all), failure);
     std::jthread const running{[&] { context.run(); }};
     report(all, seconds);
     all.over = true;
 }
 
-void processes(std::string const& url, holdfast::ordering order, int seconds) {
+void processes(std::string const& url, holdfast::ordering order, double seconds) {
     bench::crowd const members{8, 1, bench::holdfast_member(url, order, 1)};
     members.settle_in();
     report(members.counts(), seconds);
@@ -105,13 +93,13 @@ void processes(std::string const& url, holdfast::ordering order, int seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc < 3) {
+    if (argc != 4) {
         std::fputs("usage: peer_holdfast PORT WORKLOAD SECONDS\n", stderr);
         return 2;
     }
     std::string const url = std::string{"redis://127.0.0.1:"} + argv[1];
     std::string_view const workload{argv[2]};
-    int const seconds = argc > 3 ? std::atoi(argv[3]) : 0;
+    double const seconds = std::atof(argv[3]);
     auto const both_waited_for = [](holdfast::mutex& mutex) { (void)mutex.acquire().release(); };
     auto const lock_and_unlock = [](holdfast::mutex& mutex) {
         mutex.lock();
@@ -135,6 +123,8 @@ int main(int argc, char** argv) {
         holdfast::client client{url};
         holdfast::mutex mutex{client, "bench-peer"};
         both_waited_for(mutex);
+        std::puts("{\"pairs\": 1}");
+        std::fflush(stdout);
     } else {
         return 2;
     }

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 )
 
-// One key per lock, as its documentation has it for one server, and no news of our own keys.
+// Its documentation says both for one server of this age: one key for each lock, and no news of keys that are its own.
 func rueidislockPair(address string) pair {
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{address}},
@@ -30,12 +30,20 @@ func rueidislockPair(address string) pair {
 	}
 }
 
-// It gives up after 32 tries; who wants the lock asks again.
+// It gives up after 32 tries by default; who wants the lock asks again.
 func redsyncPair(address string) pair {
 	all := redsync.New(goredis.NewPool(redis.NewClient(&redis.Options{Addr: address})))
 	return func(name string, inside func()) {
 		mutex := all.NewMutex(name, redsync.WithExpiry(lease))
-		for mutex.Lock() != nil {
+		for {
+			err := mutex.Lock()
+			if err == nil {
+				break
+			}
+			var taken *redsync.ErrTaken
+			if !errors.As(err, &taken) && !errors.Is(err, redsync.ErrFailed) {
+				must(err)
+			}
 		}
 		inside()
 		_, err := mutex.Unlock()
@@ -43,7 +51,7 @@ func redsyncPair(address string) pair {
 	}
 }
 
-// It has no way to wait of its own; this is that of its documentation.
+// It waits only as it is told to; this is the strategy of its documentation. It gives up when the lease would be over.
 func redislockPair(address string) pair {
 	client := redislock.New(redis.NewClient(&redis.Options{Addr: address}))
 	how := &redislock.Options{RetryStrategy: redislock.LinearBackoff(100 * time.Millisecond)}

@@ -13,9 +13,15 @@ import (
 	"time"
 )
 
-const warmUp = 500 * time.Millisecond
-
-const lease = 30 * time.Second
+const (
+	warmUp   = 500 * time.Millisecond
+	goOn     = 400 * time.Millisecond
+	lease    = 30 * time.Second
+	oneName  = "bench-peer"
+	members  = 8
+	readyAt  = 24 // in the tally: pairs, changes, the last holder, then a byte for each member that is ready
+	tallyLen = readyAt + members
+)
 
 // pair acquires a name, calls inside, and releases it.
 type pair func(name string, inside func())
@@ -37,23 +43,26 @@ func must(err error) {
 	}
 }
 
-func report(read func() (int64, int64), seconds int) {
+// report warms up, counts, and lets the work go on for a moment.
+func report(read func() (int64, int64), seconds float64) {
 	time.Sleep(warmUp)
+	fmt.Println("counting")
 	pairs, changes := read()
 	begin := time.Now()
-	time.Sleep(time.Duration(seconds) * time.Second)
+	time.Sleep(time.Duration(seconds * float64(time.Second)))
 	allPairs, allChanges := read()
-	fmt.Printf("{\"pairs\": %d, \"changes\": %d, \"all_pairs\": %d, \"seconds\": %.6f}\n",
-		allPairs-pairs, allChanges-changes, allPairs, time.Since(begin).Seconds())
+	fmt.Printf("{\"pairs\": %d, \"changes\": %d, \"seconds\": %.6f}\n",
+		allPairs-pairs, allChanges-changes, time.Since(begin).Seconds())
+	time.Sleep(goOn)
 }
 
-func owners(port string, count int, oneName bool, seconds int) {
+func owners(port string, count int, shared bool, seconds float64) {
 	pair := connect(port)
 	var pairs, changes, last atomic.Int64
 	last.Store(-1)
 	for owner := 0; owner < count; owner++ {
-		name := "bench-peer"
-		if !oneName {
+		name := oneName
+		if !shared {
 			name += "/" + strconv.Itoa(owner)
 		}
 		go func(owner int64) {
@@ -70,22 +79,28 @@ func owners(port string, count int, oneName bool, seconds int) {
 	report(func() (int64, int64) { return pairs.Load(), changes.Load() }, seconds)
 }
 
-// Guarded by the lock itself: pairs, changes, the last holder.
+// The tally is guarded by the lock itself.
 func member(port, path, who string) {
 	tally, err := os.OpenFile(path, os.O_RDWR, 0)
 	must(err)
-	self, _ := strconv.ParseUint(who, 10, 64)
+	self, err := strconv.ParseUint(who, 10, 64)
+	must(err)
 	pair := connect(port)
-	var all [24]byte
+	pair(oneName+"/"+who, func() {})
+	_, err = tally.WriteAt([]byte{1}, readyAt+int64(self)-1)
+	must(err)
+	var all [readyAt]byte
 	for {
-		pair("bench-peer", func() {
-			tally.ReadAt(all[:], 0)
+		pair(oneName, func() {
+			_, err := tally.ReadAt(all[:], 0)
+			must(err)
 			add(all[0:], 1)
 			if binary.NativeEndian.Uint64(all[16:]) != self {
 				add(all[8:], 1)
 			}
 			binary.NativeEndian.PutUint64(all[16:], self)
-			tally.WriteAt(all[:], 0)
+			_, err = tally.WriteAt(all[:], 0)
+			must(err)
 		})
 	}
 }
@@ -94,21 +109,40 @@ func add(to []byte, n uint64) {
 	binary.NativeEndian.PutUint64(to, binary.NativeEndian.Uint64(to)+n)
 }
 
-func processes(port string, seconds int) {
+func allReady(tally *os.File) bool {
+	var ready [members]byte
+	_, err := tally.ReadAt(ready[:], readyAt)
+	must(err)
+	for _, each := range ready {
+		if each == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func processes(port string, seconds float64) {
 	tally, err := os.CreateTemp("", "peer-tally-")
 	must(err)
 	defer os.Remove(tally.Name())
-	tally.Write(make([]byte, 24))
-	for who := 1; who <= 8; who++ {
-		self, _ := os.Executable()
+	_, err = tally.Write(make([]byte, tallyLen))
+	must(err)
+	self, err := os.Executable()
+	must(err)
+	for who := 1; who <= members; who++ {
 		child := exec.Command(self, os.Args[1], port, "member", tally.Name(), strconv.Itoa(who))
+		child.Stderr = os.Stderr
 		must(child.Start())
 		defer child.Wait()
 		defer child.Process.Kill()
 	}
+	for !allReady(tally) {
+		time.Sleep(5 * time.Millisecond)
+	}
 	report(func() (int64, int64) {
-		var all [24]byte
-		tally.ReadAt(all[:], 0)
+		var all [readyAt]byte
+		_, err := tally.ReadAt(all[:], 0)
+		must(err)
 		return int64(binary.NativeEndian.Uint64(all[0:])), int64(binary.NativeEndian.Uint64(all[8:]))
 	}, seconds)
 }
@@ -118,7 +152,8 @@ func main() {
 	if workload == "member" {
 		member(port, os.Args[4], os.Args[5])
 	}
-	seconds, _ := strconv.Atoi(os.Args[len(os.Args)-1])
+	seconds, err := strconv.ParseFloat(os.Args[4], 64)
+	must(err)
 	switch workload {
 	case "one":
 		owners(port, 1, false, seconds)
@@ -129,7 +164,8 @@ func main() {
 	case "processes":
 		processes(port, seconds)
 	case "start":
-		connect(port)("bench-peer", func() {})
+		connect(port)(oneName, func() {})
+		fmt.Println(`{"pairs": 1}`)
 	default:
 		os.Exit(2)
 	}

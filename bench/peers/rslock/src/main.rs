@@ -2,113 +2,129 @@
 //
 // usage: peer_rslock PORT one|many|threads|processes|start SECONDS
 use rslock::LockManager;
+use std::cell::Cell;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
-use std::sync::Arc;
+use std::process::{Child, Command};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-const TTL: Duration = Duration::from_secs(30);
+const LEASE: Duration = Duration::from_secs(30);
 const WARM_UP: Duration = Duration::from_millis(500);
+const GO_ON: Duration = Duration::from_millis(400); // after the count
+const NAME: &str = "bench-peer";
+const MEMBERS: u64 = 8;
+// In the tally: pairs, changes, the last holder, then a byte for each member that is ready.
+const READY_AT: usize = 24;
 
-#[derive(Default)]
-struct Tally {
-    pairs: AtomicU64,
-    changes: AtomicU64,
-    last: AtomicI64,
+type Counts = (u64, u64); // pairs, changes
+
+fn connect(port: &str) -> LockManager {
+    LockManager::new(vec![format!("redis://127.0.0.1:{port}/")])
 }
 
-async fn pair(manager: &LockManager, name: &str, inside: impl Fn()) {
-    loop {
-        // It gives up after a few tries; who wants the lock asks again.
-        if let Ok(lock) = manager.lock(name.as_bytes(), TTL).await {
-            inside();
-            manager.unlock(&lock).await;
-            return;
-        }
-    }
+async fn pair(manager: &LockManager, name: &str, inside: impl FnOnce()) {
+    let guard = manager.acquire(name, LEASE).await.expect("no such lease");
+    inside();
+    guard.release().await;
 }
 
-fn report(before: (u64, u64), after: (u64, u64), took: Duration) {
-    println!(
-        "{{\"pairs\": {}, \"changes\": {}, \"all_pairs\": {}, \"seconds\": {:.6}}}",
-        after.0 - before.0,
-        after.1 - before.1,
-        after.0,
-        took.as_secs_f64()
-    );
+/// Warms up, counts, and lets the work go on for a moment.
+async fn report(read: impl Fn() -> Counts, seconds: f64) {
+    tokio::time::sleep(WARM_UP).await;
+    println!("counting");
+    let (begin, before) = (Instant::now(), read());
+    tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
+    let (after, took) = (read(), begin.elapsed().as_secs_f64());
+    let (pairs, changes) = (after.0 - before.0, after.1 - before.1);
+    println!("{{\"pairs\": {pairs}, \"changes\": {changes}, \"seconds\": {took:.6}}}");
+    tokio::time::sleep(GO_ON).await;
 }
 
-async fn owners(port: &str, count: usize, one_name: bool, seconds: u64) {
-    let manager = Arc::new(LockManager::new(vec![format!("redis://127.0.0.1:{port}/")]));
-    let tally = Arc::new(Tally::default());
+async fn owners(port: &str, count: i64, shared: bool, seconds: f64) {
+    let manager = connect(port);
+    let counts = Rc::new(Cell::new((0, 0)));
+    let last = Rc::new(Cell::new(-1));
+    let tasks = tokio::task::LocalSet::new();
     for owner in 0..count {
-        let (manager, tally) = (manager.clone(), tally.clone());
-        let name = if one_name { "bench-peer".into() } else { format!("bench-peer/{owner}") };
-        tokio::spawn(async move {
+        let (manager, counts, last) = (manager.clone(), counts.clone(), last.clone());
+        let name = if shared {
+            NAME.into()
+        } else {
+            format!("{NAME}/{owner}")
+        };
+        tasks.spawn_local(async move {
             loop {
-                pair(&manager, &name, || {
-                    tally.pairs.fetch_add(1, Relaxed);
-                    if tally.last.swap(owner as i64, Relaxed) != owner as i64 {
-                        tally.changes.fetch_add(1, Relaxed);
-                    }
-                })
-                .await;
+                let note = || {
+                    let (pairs, changes) = counts.get();
+                    counts.set((pairs + 1, changes + u64::from(last.replace(owner) != owner)));
+                };
+                pair(&manager, &name, note).await;
             }
         });
     }
-    let read = || (tally.pairs.load(Relaxed), tally.changes.load(Relaxed));
-    tokio::time::sleep(WARM_UP).await;
-    let (begin, before) = (Instant::now(), read());
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
-    report(before, read(), begin.elapsed());
+    tasks.run_until(report(|| counts.get(), seconds)).await;
 }
 
-// Guarded by the lock itself: pairs, changes, the last holder.
+fn number(bytes: &[u8], index: usize) -> u64 {
+    u64::from_ne_bytes(bytes[8 * index..8 * index + 8].try_into().unwrap())
+}
+
+/// Guarded by the lock itself.
 fn note(tally: &File, who: u64) {
-    let mut all = [0u64; 3];
-    let bytes = unsafe { std::slice::from_raw_parts_mut(all.as_mut_ptr().cast::<u8>(), 24) };
-    tally.read_exact_at(bytes, 0).unwrap();
-    let all: &mut [u64; 3] = unsafe { &mut *bytes.as_mut_ptr().cast() };
-    all[0] += 1;
-    all[1] += u64::from(all[2] != who);
-    all[2] = who;
-    tally.write_all_at(bytes, 0).unwrap();
-}
-
-fn read(tally: &File) -> (u64, u64) {
-    let mut bytes = [0u8; 24];
+    let mut bytes = [0u8; READY_AT];
     tally.read_exact_at(&mut bytes, 0).unwrap();
-    let at = |i: usize| u64::from_ne_bytes(bytes[8 * i..8 * i + 8].try_into().unwrap());
-    (at(0), at(1))
+    let all = [
+        number(&bytes, 0) + 1,
+        number(&bytes, 1) + u64::from(number(&bytes, 2) != who),
+        who,
+    ];
+    for (to, from) in bytes.chunks_mut(8).zip(all) {
+        to.copy_from_slice(&from.to_ne_bytes());
+    }
+    tally.write_all_at(&bytes, 0).unwrap();
 }
 
 async fn member(port: &str, tally: &str, who: u64) {
-    let tally = OpenOptions::new().read(true).write(true).open(tally).unwrap();
-    let manager = LockManager::new(vec![format!("redis://127.0.0.1:{port}/")]);
+    let tally = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(tally)
+        .unwrap();
+    let manager = connect(port);
+    pair(&manager, &format!("{NAME}/{who}"), || {}).await;
+    tally.write_all_at(&[1], READY_AT as u64 + who - 1).unwrap();
     loop {
-        pair(&manager, "bench-peer", || note(&tally, who)).await;
+        pair(&manager, NAME, || note(&tally, who)).await;
     }
 }
 
-async fn processes(port: &str, seconds: u64) {
+async fn all_ready(tally: &File) {
+    let mut ready = [0u8; MEMBERS as usize];
+    while ready.contains(&0) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        tally.read_exact_at(&mut ready, READY_AT as u64).unwrap();
+    }
+}
+
+async fn processes(port: &str, seconds: f64) {
     let path = std::env::temp_dir().join(format!("peer-tally-{}", std::process::id()));
-    std::fs::write(&path, [0u8; 24]).unwrap();
+    std::fs::write(&path, [0u8; READY_AT + MEMBERS as usize]).unwrap();
     let tally = File::open(&path).unwrap();
-    let mut members: Vec<_> = (1..=8)
-        .map(|who: u64| {
-            Command::new(std::env::current_exe().unwrap())
-                .args([port, "member", path.to_str().unwrap(), &who.to_string()])
-                .stdout(Stdio::null())
-                .spawn()
-                .unwrap()
-        })
-        .collect();
-    tokio::time::sleep(WARM_UP).await;
-    let (begin, before) = (Instant::now(), read(&tally));
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
-    report(before, read(&tally), begin.elapsed());
+    let start = |who: u64| -> Child {
+        Command::new(std::env::current_exe().unwrap())
+            .args([port, "member", path.to_str().unwrap(), &who.to_string()])
+            .spawn()
+            .unwrap()
+    };
+    let mut members: Vec<_> = (1..=MEMBERS).map(start).collect();
+    all_ready(&tally).await;
+    let read = || {
+        let mut bytes = [0u8; READY_AT];
+        tally.read_exact_at(&mut bytes, 0).unwrap();
+        (number(&bytes, 0), number(&bytes, 1))
+    };
+    report(read, seconds).await;
     for each in &mut members {
         let _ = each.kill();
         let _ = each.wait();
@@ -116,6 +132,7 @@ async fn processes(port: &str, seconds: u64) {
     let _ = std::fs::remove_file(path);
 }
 
+// Pinned to one core, one thread does best.
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -128,8 +145,8 @@ async fn main() {
         "processes" => processes(port, seconds()).await,
         "member" => member(port, &words[3], words[4].parse().unwrap()).await,
         "start" => {
-            let manager = LockManager::new(vec![format!("redis://127.0.0.1:{port}/")]);
-            pair(&manager, "bench-peer", || {}).await;
+            pair(&connect(port), NAME, || {}).await;
+            println!("{{\"pairs\": 1}}");
         }
         _ => std::process::exit(2),
     }
