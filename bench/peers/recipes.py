@@ -20,7 +20,7 @@ class Unavailable(Exception):
     """Why a library is not measured here."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Library:
     name: str
     version: Callable[[], str]
@@ -32,8 +32,9 @@ def run(*command, cwd=None, **environment):
     done = subprocess.run([str(word) for word in command], cwd=cwd, env={**os.environ, **environment},
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip() or "it fails without a word").splitlines()
-        raise Unavailable(" / ".join(said[-3:]))
+        said = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+        errors = [line for line in said if "error" in line.lower()]
+        raise Unavailable(" / ".join(errors[:2] or said[-2:] or ["it fails without a word"])[:500])
     return done.stdout + done.stderr
 
 
@@ -101,7 +102,7 @@ def build_redisson(_):
     need("mvn", "3.6", "--version")
     need("java", "17.0", "--version")
     target = MADE / "redisson"
-    run("mvn", "--quiet", "--batch-mode", f"-DbuildDirectory={target}", "compile",
+    run("mvn", "--quiet", "--batch-mode", "-Dstyle.color=never", f"-DbuildDirectory={target}", "compile",
         "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:copy-dependencies",
         f"-DoutputDirectory={target / 'jars'}", "-DincludeScope=runtime", cwd=PEERS / "redisson")
     return ["java", "-cp", f"{target / 'classes'}:{target / 'jars'}/*", "Peer"]
@@ -119,9 +120,8 @@ def build_redis_plus_plus(jobs):
 
 
 def version_of_redis_plus_plus():
-    header = Path(os.environ.get(REDIS_PLUS_PLUS, "")) / "CMakeLists.txt"
-    found = re.search(r"project\(redis-plus-plus[^)]*VERSION\s+([\d.]+)", header.read_text()) if header.exists() else None
-    return found.group(1) if found else "from source"
+    header = Path(os.environ.get(REDIS_PLUS_PLUS, "")) / "src" / "sw" / "redis++" / "version.h"
+    return ".".join(re.findall(r"VERSION_(?:MAJOR|MINOR|PATCH) = (\d+)", header.read_text())) if header.exists() else "unknown"
 
 
 def forms(**special):

@@ -26,9 +26,11 @@ class Row:
         return statistics.median(run[what or self.workload.counted] for run in self.runs if run)
 
     def sent(self):
-        """Commands of clients for each pair: those of the server, without those that scripts call."""
-        seen = sum(run["commands_seen"] for run in self.runs if run)
-        return self.median("all_commands") * sum(run["sent_seen"] for run in self.runs if run) / seen if seen else None
+        """Commands that clients send for each pair: of what the server counted, what scripts have not called."""
+        runs = [run for run in self.runs if run]
+        total = lambda which, name: sum(run[which].get(name, 0) for run in runs)
+        share = lambda name: total("sent", name) / total("called", name) if total("called", name) else 0
+        return statistics.median(sum(count * share(name) for name, count in run["calls"].items()) for run in runs)
 
     def ratios(self, ours):
         """Ours to this one's, by rounds; more than 1 is better for us."""
@@ -44,9 +46,14 @@ def rows_of(all_of_it, key):
     return sorted((row for row in rows if row.values), key=Row.median, reverse=not workload.less_is_better)
 
 
+def measured(all_of_it):
+    """The workloads of which there is something to show."""
+    return [key for key in all_of_it["results"] if rows_of(all_of_it, key)]
+
+
 def short(number):
     """Three digits that count."""
-    if number >= 100:
+    if number >= 100 or number == 0:
         return f"{number:,.0f}"
     return f"{number:.1f}" if number >= 10 else f"{number:.2f}"
 
@@ -60,7 +67,7 @@ def versus(row, ours):
         return ""
     ratios = row.ratios(ours)
     if not ratios:
-        return ""
+        return "it has none" if row.median() == 0 else ""
     middle = statistics.median(ratios)
     return f"{short(middle)} ({spread(ratios)})" + (", **lost**" if middle < 1 else "")
 
@@ -84,8 +91,7 @@ def table(all_of_it, key):
         if by_changes:
             cells.append(short(row.median("pairs")))
         if costs:
-            sent = row.sent()
-            cells += ["" if sent is None else f"{sent:.2f}", short(row.median("bytes")), short(row.median("cpu"))]
+            cells += [f"{row.sent():.2f}", short(row.median("bytes")), short(row.median("cpu"))]
         lines.append(cells)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n"
 
@@ -93,7 +99,7 @@ def table(all_of_it, key):
 def circumstances(all_of_it):
     where = "clients and server on one core" if all_of_it["one_core"] else "the server pinned to core 0, the clients to core 1"
     text = (f"Measured on {all_of_it['system']}, {all_of_it['cores']} virtual cores of one machine, Redis {all_of_it['server']} over 127.0.0.1, {where}. "
-            f"{all_of_it['rounds']} rounds of {all_of_it['seconds']:g} s for each row, by turns; medians, and the spread over the rounds. Versions: "
+            f"{all_of_it['rounds']} rounds of {all_of_it['seconds']:g} s for each row, by turns, in {all_of_it['minutes']} minutes; medians, and the spread over the rounds. Versions: "
             + ", ".join(f"{re.sub(r' [0-9]$', '', name)} {version}" for name, version in all_of_it["versions"].items()) + ".")
     if all_of_it["missing"]:
         text += " Not measured: " + ", ".join(all_of_it["missing"]) + "."
@@ -102,7 +108,7 @@ def circumstances(all_of_it):
 
 def sections(all_of_it, plots_at):
     """A heading, a remark, a table and a plot for each workload."""
-    for key in all_of_it["results"]:
+    for key in measured(all_of_it):
         workload = WORKLOADS[key]
         parts = [f"### {workload.title}\n", table(all_of_it, key), f"![{workload.title}]({plots_at}/peers-{key}.svg)\n"]
         if workload.remark:
@@ -112,7 +118,7 @@ def sections(all_of_it, plots_at):
 
 def summary(all_of_it):
     """One table: what each library is counted by, at every workload."""
-    keys = list(all_of_it["results"])
+    keys = measured(all_of_it)
     head = {"one": "1 owner, pairs/s", "many": "256 owners, pairs/s", "threads": "64 threads, owner changes/s",
             "processes": "8 processes, owner changes/s", "fair": "fair, owner changes/s", "start": "start to first pair, ms"}
     cells = {}
@@ -131,11 +137,10 @@ def summary(all_of_it):
 
 def draw(all_of_it, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    for key in all_of_it["results"]:
+    for key in measured(all_of_it):
         workload = WORKLOADS[key]
-        bars = [(row.name, row.values[0], row.median(), row.values[-1], row.is_ours) for row in rows_of(all_of_it, key)]
-        if bars:
-            (folder / f"peers-{key}.svg").write_text(plots.plot(workload.title, workload.unit, bars, short))
+        marks = [(row.name, row.values[0], row.median(), row.values[-1], row.is_ours) for row in rows_of(all_of_it, key)]
+        (folder / f"peers-{key}.svg").write_text(plots.plot(workload.title, workload.unit, marks, short))
 
 
 def write(all_of_it, folder):

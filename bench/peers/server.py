@@ -8,9 +8,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections import Counter
 
-_SENT_BY_A_SCRIPT = re.compile(rb"^\+?\d+\.\d+ \[\d+ lua\]", re.MULTILINE)
-_COMMAND = re.compile(rb"^\+?\d+\.\d+ \[", re.MULTILINE)
+_SEEN = re.compile(rb'^\+?\d+\.\d+ \[\d+ (lua|[^\]]*)\] "([^"]*)"', re.MULTILINE)  # by MONITOR
+_CALLS = re.compile(r"^cmdstat_([^:|]+)[^:]*:calls=(\d+)", re.MULTILINE)
 
 
 class Server:
@@ -62,28 +63,34 @@ class Server:
                 return (rest if head[:1] == b"$" else head).decode()
 
     def counts(self):
-        """Commands (also those that scripts call), bytes, and microseconds of processor time so far, without our own."""
-        info = dict(line.split(":", 1) for line in self.ask("INFO", "stats", "cpu").splitlines() if ":" in line)
-        count = {"all_commands": int(info["total_commands_processed"]),
-                 "bytes": int(info["total_net_input_bytes"]) + int(info["total_net_output_bytes"]),
-                 "cpu": 1e6 * (float(info["used_cpu_user"]) + float(info["used_cpu_sys"]))}
-        return count, self._own
+        """Calls of each command (also by scripts), bytes, and microseconds of processor time so far."""
+        info = self.ask("INFO", "stats", "cpu", "commandstats")
+        number = lambda name: float(re.search(rf"^{name}:(.*?)\r?$", info, re.MULTILINE).group(1))
+        calls = Counter()
+        for name, count in _CALLS.findall(info):
+            calls[name] += int(count)
+        return {"calls": calls, "bytes": number("total_net_input_bytes") + number("total_net_output_bytes"),
+                "cpu": 1e6 * (number("used_cpu_user") + number("used_cpu_sys")), "own": self._own}
 
     def difference(self, before, after):
-        """What was done between two counts. The first answer went out after it was counted, with its question."""
-        (first, own), (then, _) = before, after
-        return {"all_commands": then["all_commands"] - first["all_commands"] - 1,
-                "bytes": then["bytes"] - first["bytes"] - own, "cpu": then["cpu"] - first["cpu"]}
+        """What was done between two counts. The first answer went out after it was counted, with the next question."""
+        calls = after["calls"] - before["calls"]
+        calls["info"] -= 1
+        return {"calls": +calls, "bytes": after["bytes"] - before["bytes"] - before["own"], "cpu": after["cpu"] - before["cpu"]}
 
-    def sent(self, span=0.2):
-        """Of the commands of a moment: how many clients sent, and how many there were with those of scripts."""
+    def seen(self, span=0.2, most=1 << 22):
+        """Of the commands of a moment: how many of each name clients sent, and how many there were with those of scripts."""
+        text = bytearray()
         with self._connect() as watching:
             watching.sendall(b"MONITOR\r\n")
             watching.settimeout(span)
-            seen, until = [], time.perf_counter() + span
+            until = time.perf_counter() + span
             with contextlib.suppress(TimeoutError):
-                while time.perf_counter() < until:
-                    seen.append(watching.recv(1 << 20))
-        text = b"".join(seen)
-        commands = len(_COMMAND.findall(text))
-        return commands - len(_SENT_BY_A_SCRIPT.findall(text)), commands
+                while time.perf_counter() < until and len(text) < most:
+                    text += watching.recv(1 << 18)
+        sent, called = Counter(), Counter()
+        for who, name in _SEEN.findall(text):
+            called[name.decode().lower()] += 1
+            if who != b"lua":
+                sent[name.decode().lower()] += 1
+        return sent, called
