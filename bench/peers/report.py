@@ -106,11 +106,20 @@ def circumstances(all_of_it):
     return text + "\n"
 
 
+def picture(key, plots_at):
+    return f"![{WORKLOADS[key].title}]({plots_at}/peers-{key}.svg)\n"
+
+
+def pictures(all_of_it, plots_at):
+    """Of what is asked of a lock most: alone, at many names, between processes."""
+    return [picture(key, plots_at) for key in ("one", "many", "processes") if key in measured(all_of_it)]
+
+
 def sections(all_of_it, plots_at):
     """A heading, a remark, a table and a plot for each workload."""
     for key in measured(all_of_it):
         workload = WORKLOADS[key]
-        parts = [f"### {workload.title}\n", table(all_of_it, key), f"![{workload.title}]({plots_at}/peers-{key}.svg)\n"]
+        parts = [f"### {workload.title}\n", table(all_of_it, key), picture(key, plots_at)]
         if workload.remark:
             parts.insert(1, workload.remark + "\n")
         yield "\n".join(parts)
@@ -154,7 +163,7 @@ def put_into_documents(all_of_it, docs):
     """Replaces what stands between the marks."""
     draw(all_of_it, docs / "plots")
     texts = {"performance.md": "\n".join([circumstances(all_of_it), *sections(all_of_it, "plots")]),
-             "comparison.md": "\n".join([circumstances(all_of_it), summary(all_of_it)])}
+             "comparison.md": "\n".join([circumstances(all_of_it), summary(all_of_it), *pictures(all_of_it, "plots")])}
     for name, text in texts.items():
         page = docs / name
         marked = re.compile(r"(<!-- tools/bench_peers writes this -->\n).*?(<!-- to here -->)", re.DOTALL)
