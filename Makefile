@@ -11,7 +11,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 MULTIARCH = $(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all asan tsan simulate histories bench install package tidy format check-format surface clean
+.PHONY: help demo test test-all asan tsan simulate histories bench bench-peers install package tidy format check-format surface clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,12 @@ bench: ## measure; see docs/performance.md
 	@cmake --preset bench --log-level=WARNING
 	@cmake --build --preset bench --parallel $(JOBS)
 	@tools/bench
+
+bench-peers: ## measure beside other lock libraries on Redis; see docs/comparison.md
+	@tools/setup peers
+	@cmake --preset bench --log-level=WARNING
+	@cmake --build --preset bench --parallel $(JOBS) --target bench_peer_holdfast
+	@tools/bench_peers
 
 install: ## headers, libraries, command, man page, completions: PREFIX=/usr/local
 	@tools/setup build

@@ -70,6 +70,7 @@ public:
 
     [[nodiscard]] std::uint64_t acquired() const { return tally_->acquired; }
     [[nodiscard]] std::uint64_t changes() const { return tally_->changes; }
+    [[nodiscard]] tally const& counts() const { return *tally_; }
 
 private:
     static void* shared() {
