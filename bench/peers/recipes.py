@@ -86,8 +86,10 @@ def build_redlock(lock_file, to):
 
 def build_rslock(jobs):
     need("cargo", pinned("rslock/Cargo.toml", r'rust-version = "([\d.]+)"'), "--version")
-    run("cargo", "build", "--release", "--locked", "--quiet", "--jobs", jobs, cwd=PEERS / "rslock",
-        CARGO_TARGET_DIR=str(MADE / "rslock"))
+    # In a copy, since cargo writes beside its manifest what it has chosen.
+    sources = MADE / "rslock" / "sources"
+    shutil.copytree(PEERS / "rslock", sources, dirs_exist_ok=True)
+    run("cargo", "build", "--release", "--quiet", "--jobs", jobs, cwd=sources, CARGO_TARGET_DIR=str(MADE / "rslock"))
     return [MADE / "rslock" / "release" / "peer_rslock"]
 
 
@@ -148,7 +150,7 @@ LIBRARIES = [
             lambda _: build_redlock(PEERS / "redlock" / "4", MADE / "redlock-4"), forms()),
     Library("node-redlock 5", lambda: pinned(INTEROP / "package.json", r'"redlock": "([^"]+)'),
             lambda _: build_redlock(INTEROP, MADE / "redlock-5"), forms()),
-    Library("rslock", lambda: pinned("rslock/Cargo.lock", r'name = "rslock"\nversion = "([\d.]+)'), build_rslock, forms()),
+    Library("rslock", lambda: pinned("rslock/Cargo.toml", r'version = "=([\d.]+)'), build_rslock, forms()),
     Library("redis-plus-plus", version_of_redis_plus_plus, build_redis_plus_plus,
             forms(many={"threads": "many_threads"})),
 ]
