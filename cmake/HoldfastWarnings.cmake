@@ -30,6 +30,10 @@ if(PROJECT_IS_TOP_LEVEL)
         # AddressSanitizer looks at the same things and knows.
         target_compile_options(holdfast_warnings INTERFACE
             -Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+        if(CMAKE_UNITY_BUILD)
+            # What a source has to itself counts as seen by others when the source is included.
+            target_compile_options(holdfast_warnings INTERFACE -Wno-subobject-linkage)
+        endif()
         if(HOLDFAST_SANITIZE STREQUAL "thread")
             # ThreadSanitizer does not understand fences; Boost has some.
             target_compile_options(holdfast_warnings INTERFACE -Wno-tsan)

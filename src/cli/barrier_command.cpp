@@ -24,7 +24,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* barrier_examples =
     "Arrives and waits until N have arrived; then all of them print the number of their meeting\n"
     "(0 for the first) and go on, and the barrier is ready for the next. A party that leaves\n"
     "before, because its time is over (75), a signal ended it (128+n) or it died, breaks the\n"
@@ -131,7 +131,7 @@ int perform_barrier(barrier_options const& options, invocation const& invocation
 void define_barrier(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<barrier_options>();
     auto* app = parent.add_subcommand("barrier", "Wait for each other, then go on together");
-    app->footer(examples);
+    app->footer(barrier_examples);
     app->add_option("NAME", options->name, "The barrier: any text up to 512 bytes")->required();
     auto* parties = add_number(*app, "--parties", options->parties, 1U, most, "How many meet");
     auto* wait = add_duration(*app, "--wait", options->wait,

@@ -17,7 +17,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* bench_examples =
     "Each owner is a thread that locks and unlocks one of the names, as often as it can. A pair's\n"
     "latency is the time from asking for the lock until its unlock has returned.\n"
     "\n"
@@ -75,7 +75,7 @@ int bench(bench_options& options, invocation const& invocation) {
 void define_bench(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<bench_options>();
     auto* app = parent.add_subcommand("bench", "Measure pairs of lock and unlock");
-    app->footer(examples);
+    app->footer(bench_examples);
     auto& plan = options->plan;
     add_number(*app, "--owners", plan.owners, 1U, 4096U, "Threads in each process (1)");
     add_number(*app, "--names", plan.names, 1U, 1'000'000U, "Names they share among them (1)");

@@ -12,7 +12,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* elect_examples =
     "At most one candidate leads at a time; the others wait. VALUE is what everybody can read of\n"
     "the leader with 'holdfast leader', such as its address. COMMAND runs for the term and finds\n"
     "HOLDFAST_NAME, HOLDFAST_TOKEN (the fencing token: rises with every leader), HOLDFAST_STORE\n"
@@ -37,7 +37,7 @@ struct elect_options {
 void define_elect(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<elect_options>();
     auto* app = parent.add_subcommand("elect", "Run a program while leading");
-    app->footer(examples);
+    app->footer(elect_examples);
     add_hold_options(*app, options->hold, "The election: any text up to 512 bytes");
     app->add_option("--value", options->value, "What 'holdfast leader' prints of this candidate")
         ->type_name("VALUE")

@@ -18,7 +18,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* evict_examples =
     "The holder learns that it lost the name, but whatever it does at this moment it may still "
     "do:\n"
     "only the fencing token keeps its late writes out. Be sure that it is needed.\n"
@@ -60,7 +60,7 @@ int evict(evict_request const& request, invocation const& invocation) {
 void define_evict(CLI::App& parent, invocation& invocation) {
     auto request = std::make_shared<evict_request>();
     auto* app = parent.add_subcommand("evict", "Free a name from its holders");
-    app->footer(examples);
+    app->footer(evict_examples);
     app->add_option("NAME", request->name, "The lock")->required();
     app->add_option("--claim", request->options.claim, "Only this claim (see 'holdfast show')")
         ->type_name("ID");

@@ -24,7 +24,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* latch_examples =
     "A latch counts down to zero. It is open when nothing is left, and stays open for a day, "
     "unless\n"
     "--reset closes it again for the next time. The first count is kept: giving another one, or "
@@ -183,7 +183,7 @@ int perform_latch(latch_options& options, invocation const& invocation) {
 void define_latch(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<latch_options>();
     auto* app = parent.add_subcommand("latch", "Count down; wait until nothing is left");
-    app->footer(examples);
+    app->footer(latch_examples);
     app->add_option("NAME", options->name, "The latch: any text up to 512 bytes");
     auto* count =
         add_number(*app, "--count", options->count, 0U, most, "Declare it with this count");

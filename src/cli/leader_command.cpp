@@ -28,7 +28,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* leader_examples =
     "Prints the value of the leader, control characters as '?'; --json gives all of its text, "
     "with\n"
     "the fencing token of the term. Status 1 when nobody leads.\n"
@@ -121,7 +121,7 @@ int watch(leader_options const& options, invocation const& invocation) {
 void define_leader(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<leader_options>();
     auto* app = parent.add_subcommand("leader", "Print who leads");
-    app->footer(examples);
+    app->footer(leader_examples);
     app->add_option("NAME", options->name, "The election")->required();
     app->add_flag("--watch", options->watch,
                   "Print every change, an empty line when nobody leads, until interrupted");

@@ -20,7 +20,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* list_examples =
     "Examples:\n"
     "  holdfast list\n"
     "  holdfast list orders/\n"
@@ -56,7 +56,7 @@ int list(list_options const& options, invocation const& invocation) {
 void define_list(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<list_options>();
     auto* app = parent.add_subcommand("list", "Show what is held and waited for");
-    app->footer(examples);
+    app->footer(list_examples);
     app->add_option("PREFIX", options->prefix, "Only names that begin with this");
     app->add_flag("--json", options->json, "For programs: an array of names");
     app->callback([options, &invocation] {

@@ -26,7 +26,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* lock_examples =
     "For scripts that cannot wrap what they do into one command; where they can, 'holdfast run' "
     "is\n"
     "better, since it ends everything in time when the hold is lost. The lock is held for the "
@@ -128,7 +128,7 @@ int lock(lock_command_options const& options, invocation const& invocation) {
 void define_lock(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<lock_command_options>();
     auto* app = parent.add_subcommand("lock", "Hold a lock for the calling shell");
-    app->footer(examples);
+    app->footer(lock_examples);
     add_acquire_options(*app, options->hold, "The lock: any text up to 512 bytes");
     add_mode_options(*app, options->hold);
     app->add_option("--on-lost", options->hold.on_lost,

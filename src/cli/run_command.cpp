@@ -22,7 +22,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* run_examples =
     "While COMMAND runs, the hold is renewed. COMMAND finds HOLDFAST_NAME, HOLDFAST_TOKEN (the\n"
     "fencing token: rises with every holder) and HOLDFAST_STORE in its environment. Should the\n"
     "hold be in danger, COMMAND and its process group get TERM at the grace before its end and\n"
@@ -112,7 +112,7 @@ int run(run_options const& options, invocation const& invocation) {
 void define_run(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<run_options>();
     auto* app = parent.add_subcommand("run", "Run a program while holding a lock");
-    app->footer(examples);
+    app->footer(run_examples);
     add_hold_options(*app, options->hold, "The lock: any text up to 512 bytes");
     add_mode_options(*app, options->hold);
     app->add_option("-c,--command", options->shell_line,

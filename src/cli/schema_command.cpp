@@ -15,7 +15,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* schema_examples =
     "Examples:\n"
     "  holdfast --store postgres://app@db.internal/app schema\n"
     "  holdfast --store postgres://app@db.internal/app schema | psql "
@@ -34,7 +34,7 @@ int schema(invocation const& invocation) {
 
 void define_schema(CLI::App& parent, invocation& invocation) {
     auto* app = parent.add_subcommand("schema", "Print the SQL that makes a database's tables");
-    app->footer(examples);
+    app->footer(schema_examples);
     app->callback(
         [&invocation] { invocation.action = [&invocation] { return schema(invocation); }; });
 }

@@ -21,7 +21,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* show_examples =
     "Examples:\n"
     "  holdfast show backup\n"
     "  holdfast show --json backup | jq -r '.holders[0].token'\n"
@@ -67,7 +67,7 @@ int show(show_options const& options, invocation const& invocation) {
 void define_show(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<show_options>();
     auto* app = parent.add_subcommand("show", "Show one name: holders, waiters, tokens");
-    app->footer(examples);
+    app->footer(show_examples);
     auto* name =
         app->add_option("NAME", options->name, "The lock, semaphore, latch, barrier or election");
     app->add_flag("--deadlocks", options->deadlocks,

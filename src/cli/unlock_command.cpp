@@ -16,7 +16,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr char const* examples =
+constexpr char const* unlock_examples =
     "Gives the name back and waits for the store's word: status 76 when the hold had been lost\n"
     "before, 69 when the store did not confirm it (the name is free when its lease ends), 1 when "
     "this\n"
@@ -63,7 +63,7 @@ int unlock(unlock_options const& options, invocation const& invocation) {
 void define_unlock(CLI::App& parent, invocation& invocation) {
     auto options = std::make_shared<unlock_options>();
     auto* app = parent.add_subcommand("unlock", "Give back what 'lock' holds");
-    app->footer(examples);
+    app->footer(unlock_examples);
     app->add_option("NAME", options->name, "The lock")->required();
     add_number(*app, "--pid", options->shell, 2, 1 << 22,
                "The process that holds it (the one that called holdfast)")

@@ -13,8 +13,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::chrono::seconds slow_poll{5};
-
 seam::inspect who_is_there(barrier_terms const& terms) {
     seam::inspect out{terms.name()};
     out.exact = true;

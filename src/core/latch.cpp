@@ -16,7 +16,6 @@ using std::chrono::milliseconds;
 constexpr std::size_t recent_kept = 32;
 // Of so many it is remembered one by one whether they came to their end.
 constexpr std::uint64_t rounds_known = 64;
-constexpr std::chrono::seconds slow_poll{5};
 
 seam::swap change(latch_terms const& terms, std::uint64_t version, latch_state const& to,
                   seam::claim_id operation) {

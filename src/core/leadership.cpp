@@ -8,8 +8,6 @@ namespace holdfast::core {
 
 namespace {
 
-constexpr std::chrono::seconds slow_poll{5};
-
 seam::inspect who_leads(std::string const& name) {
     seam::inspect out{name};
     out.exact = true;

@@ -13,6 +13,9 @@
 
 namespace holdfast::core {
 
+/// How often a task looks at what it watches even if it is told nothing: a notice is a hint, and may be lost.
+inline constexpr std::chrono::seconds slow_poll{5};
+
 /// Requests are given as named values, never as temporaries made inside a co_await: g++ 12 destroys
 /// those twice. Given to every task; each of its functions that returns an awaitable ends in `task_stopped`
 /// when the caller withdraws, and in `errc::closed` when the client is closed.

@@ -6,7 +6,7 @@ namespace holdfast::processes {
 namespace {
 
 /// Long enough to tell "soon" from "at the end of the lease".
-constexpr auto lease_of_the_dead = "120s";
+constexpr auto long_lease = "120s";
 
 class synchronizer_killed : public synchronizer_processes {};
 
@@ -28,9 +28,9 @@ TEST_F(synchronizer_killed, a_latch_keeps_what_the_dead_have_counted_and_misses_
 // The last to arrive dies: its lease ends last, so that whoever looks at the name sees the others
 // first, until they have renewed theirs.
 TEST_F(synchronizer_killed, a_barrier_breaks_soon_for_all_who_wait) {
-    auto const dead = start_with(lease_of_the_dead);
-    auto const first = start_with(lease_of_the_dead);
-    auto const second = start_with(lease_of_the_dead);
+    auto const dead = start_with(long_lease);
+    auto const first = start_with(long_lease);
+    auto const second = start_with(long_lease);
     first->send("arrive q 4");
     second->send("arrive q 4");
     ASSERT_TRUE(arrives("q", 2));
@@ -53,7 +53,7 @@ TEST_F(synchronizer_killed, a_barrier_breaks_soon_for_all_who_wait) {
 }
 
 TEST_F(synchronizer_killed, the_last_party_finds_the_dead_at_once) {
-    auto const dead = start_with(lease_of_the_dead);
+    auto const dead = start_with(long_lease);
     dead->send("arrive q 2");
     ASSERT_TRUE(arrives("q", 1));
     dead->kill();
@@ -84,7 +84,7 @@ TEST_F(synchronizer_killed, a_death_in_the_middle_is_the_same_for_all_survivors)
 TEST_F(synchronizer_killed, waiters_of_a_condition_are_skipped) {
     std::vector<std::unique_ptr<process>> line;
     for (std::size_t i = 0; i < 3; ++i) {
-        line.push_back(start_with(lease_of_the_dead));
+        line.push_back(start_with(long_lease));
         line.back()->send("await-notice c m");
         ASSERT_TRUE(shows("c", 0, i + 1));
     }
@@ -98,7 +98,7 @@ TEST_F(synchronizer_killed, waiters_of_a_condition_are_skipped) {
 }
 
 TEST_F(synchronizer_killed, a_notice_in_the_hands_of_the_dead_passes_on) {
-    auto const dead = start_with(lease_of_the_dead);
+    auto const dead = start_with(long_lease);
     dead->send("await-notice c m");
     ASSERT_TRUE(shows("c", 0, 1));
     auto next = await_notice(watcher_);
@@ -112,8 +112,8 @@ TEST_F(synchronizer_killed, a_notice_in_the_hands_of_the_dead_passes_on) {
 }
 
 TEST_F(synchronizer_killed, the_next_candidate_leads_at_once_with_a_higher_token) {
-    auto const leader = start_with(lease_of_the_dead);
-    auto const candidate = start_with(lease_of_the_dead);
+    auto const leader = start_with(long_lease);
+    auto const candidate = start_with(long_lease);
     auto const next = start();
     auto const before = token(leader->ask("campaign q first"));
     candidate->send("campaign q second");

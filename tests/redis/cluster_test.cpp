@@ -14,7 +14,7 @@ namespace {
 using support::redis_cluster;
 
 // From the fault on: a second until it is noticed, the election, and more to spare, on a busy machine.
-constexpr auto recovery = 20s;
+constexpr auto cluster_recovery = 20s;
 
 // Names whose slots are 15495, 3300 and 7365: one for each of the three masters.
 std::vector<std::string> const names{"a", "b", "c"};
@@ -60,11 +60,11 @@ protected:
 
 TEST_P(cluster_switch, under_load_is_survived_and_fenced) {
     fenced_load load{nodes_.url(), names};
-    ASSERT_TRUE(load.goes_on(recovery));
+    ASSERT_TRUE(load.goes_on(cluster_recovery));
     strike();
-    EXPECT_TRUE(load.goes_on(recovery));
+    EXPECT_TRUE(load.goes_on(cluster_recovery));
     repair();
-    EXPECT_TRUE(load.goes_on(recovery));
+    EXPECT_TRUE(load.goes_on(cluster_recovery));
     load.end();
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         EXPECT_TRUE(eventually([&] { return connections_of_ours(nodes_.node(i)) == 0; }));
@@ -122,19 +122,19 @@ TEST_F(cluster_test, names_of_all_masters_are_listed_once_each_with_who_waits) {
 
 TEST_F(cluster_test, a_slot_that_moves_or_is_left_half_way_is_waited_for) {
     fenced_load load{nodes_.url(), names};
-    ASSERT_TRUE(load.goes_on(recovery));
+    ASSERT_TRUE(load.goes_on(cluster_recovery));
     auto& from = nodes_.master_of(slot_of_b);
     auto& to = nodes_.master_of(slot_of_c);
     for (int i = 0; i < 2; ++i) {
         nodes_.move_slot(slot_of_b, from, to);
-        EXPECT_TRUE(load.goes_on(recovery));
+        EXPECT_TRUE(load.goes_on(cluster_recovery));
         nodes_.move_slot(slot_of_b, to, from);
-        EXPECT_TRUE(load.goes_on(recovery));
+        EXPECT_TRUE(load.goes_on(cluster_recovery));
     }
     nodes_.begin_move(slot_of_b, from, to);
     (void)throughout(5s, [] { return true; });
     nodes_.end_move(slot_of_b, from, to);
-    EXPECT_TRUE(load.goes_on(recovery));
+    EXPECT_TRUE(load.goes_on(cluster_recovery));
     load.end();
     EXPECT_EQ(load.losses(), 0U);
     EXPECT_EQ(load.refused(), 0U);
@@ -142,17 +142,17 @@ TEST_F(cluster_test, a_slot_that_moves_or_is_left_half_way_is_waited_for) {
 
 TEST_F(cluster_test, a_node_that_comes_and_goes_is_followed) {
     fenced_load load{nodes_.url(), names};
-    ASSERT_TRUE(load.goes_on(recovery));
+    ASSERT_TRUE(load.goes_on(cluster_recovery));
     auto& home = nodes_.master_of(slot_of_b);
     auto& fresh = nodes_.add_node();
     nodes_.move_slot(slot_of_b, home, fresh);
-    EXPECT_TRUE(load.goes_on(recovery));
+    EXPECT_TRUE(load.goes_on(cluster_recovery));
     nodes_.move_slot(slot_of_b, fresh, home);
     auto const id = redis_cluster::id_of(fresh);
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         if (auto& each = nodes_.node(i); &each != &fresh) each.ask({"CLUSTER", "FORGET", id});
     fresh.kill();
-    EXPECT_TRUE(load.goes_on(recovery));
+    EXPECT_TRUE(load.goes_on(cluster_recovery));
     load.end();
     EXPECT_EQ(load.losses(), 0U);
     EXPECT_EQ(load.refused(), 0U);

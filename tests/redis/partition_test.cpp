@@ -11,7 +11,7 @@ namespace holdfast::redis_faults {
 namespace {
 
 // From the cut on: two seconds until it is noticed, the election, a lease that ends, and more to spare, on a busy machine.
-constexpr auto recovery = 90s;  // Sentinel tries again after 6 s when its votes are split
+constexpr auto partition_recovery = 90s;  // Sentinel tries again after 6 s when its votes are split
 
 std::vector<std::string> const names{"a", "b", "c"};
 
@@ -29,18 +29,18 @@ TEST(cluster_partition, is_survived_by_the_larger_side_and_fenced) {
     auto& old = nodes.node(0);
     ASSERT_EQ(&nodes.master_of(slot_of_b), &old);
     fenced_load load{nodes.url(), names, on_both_sides(network)};
-    ASSERT_TRUE(load.goes_on(recovery, large_side));
-    ASSERT_TRUE(load.goes_on(recovery, small_side));
+    ASSERT_TRUE(load.goes_on(partition_recovery, large_side));
+    ASSERT_TRUE(load.goes_on(partition_recovery, small_side));
     network.cut();
-    EXPECT_TRUE(load.goes_on(recovery, large_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, large_side));
     // It has stopped by itself: nobody is let in there any more.
     EXPECT_TRUE(eventually([&] {
         return old.ask({"CLUSTER", "INFO"}).find("cluster_state:fail") != std::string::npos;
     }));
     EXPECT_FALSE(load.goes_on(2s, small_side));
     network.heal();
-    EXPECT_TRUE(load.goes_on(recovery, small_side));
-    EXPECT_TRUE(load.goes_on(recovery, large_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, small_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, large_side));
     load.end();
     for (std::size_t i = 0; i < nodes.size(); ++i)
         EXPECT_TRUE(eventually([&] { return connections_of_ours(nodes.node(i)) == 0; }));
@@ -63,8 +63,8 @@ TEST_F(sentinel_partition, lets_both_sides_in_and_is_fenced) {
     auto& old = servers.server(0);
     ASSERT_EQ(&servers.master(), &old);
     fenced_load load{servers.url(), names, on_both_sides(network)};
-    ASSERT_TRUE(load.goes_on(recovery, large_side));
-    ASSERT_TRUE(load.goes_on(recovery, small_side));
+    ASSERT_TRUE(load.goes_on(partition_recovery, large_side));
+    ASSERT_TRUE(load.goes_on(partition_recovery, small_side));
     network.cut();
     // Which of the sentinels that are left finds the new one first is theirs to choose.
     auto const sees_another = [&](std::size_t which) {
@@ -72,15 +72,15 @@ TEST_F(sentinel_partition, lets_both_sides_in_and_is_fenced) {
             {"SENTINEL", "GET-MASTER-ADDR-BY-NAME", support::redis_sentinels::master_name});
         return !said.ends_with("\n" + std::to_string(old.port()));
     };
-    EXPECT_TRUE(eventually([&] { return sees_another(1) && sees_another(2); }, recovery));
-    EXPECT_TRUE(load.goes_on(recovery, large_side));
-    EXPECT_TRUE(load.goes_on(recovery, small_side));
+    EXPECT_TRUE(eventually([&] { return sees_another(1) && sees_another(2); }, partition_recovery));
+    EXPECT_TRUE(load.goes_on(partition_recovery, large_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, small_side));
     network.heal();
     EXPECT_TRUE(eventually([&] {
         return old.ask({"INFO", "replication"}).find("role:slave") != std::string::npos;
     }));
-    EXPECT_TRUE(load.goes_on(recovery, small_side));
-    EXPECT_TRUE(load.goes_on(recovery, large_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, small_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, large_side));
     load.end();
     EXPECT_GT(load.refused(), 0U) << "the sides never met, so nothing was tried";
     for (std::size_t i = 0; i < 3; ++i)
@@ -90,13 +90,13 @@ TEST_F(sentinel_partition, lets_both_sides_in_and_is_fenced) {
 // What replicas do not confirm is not granted: the side without them stands still.
 TEST_F(sentinel_partition, stops_the_side_without_replicas_where_they_must_confirm) {
     fenced_load load{servers.url() + "?replicas=1&timeout=1s", names, on_both_sides(network)};
-    ASSERT_TRUE(load.goes_on(recovery, large_side));
-    ASSERT_TRUE(load.goes_on(recovery, small_side));
+    ASSERT_TRUE(load.goes_on(partition_recovery, large_side));
+    ASSERT_TRUE(load.goes_on(partition_recovery, small_side));
     network.cut();
-    EXPECT_TRUE(load.goes_on(recovery, large_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, large_side));
     EXPECT_FALSE(load.goes_on(2s, small_side));
     network.heal();
-    EXPECT_TRUE(load.goes_on(recovery, small_side));
+    EXPECT_TRUE(load.goes_on(partition_recovery, small_side));
     load.end();
 }
 

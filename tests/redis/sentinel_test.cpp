@@ -12,7 +12,7 @@ namespace {
 using support::redis_sentinels;
 
 // From the fault on: a second until it is noticed, the election, and a second to spare, on a busy machine.
-constexpr auto recovery = 20s;
+constexpr auto sentinel_recovery = 20s;
 
 enum class fault { asked_for, killed, stopped };
 
@@ -49,10 +49,10 @@ protected:
 
 TEST_P(sentinel_switch, under_load_is_survived_and_fenced) {
     fenced_load load{servers_.url(), {"a", "b", "c"}};
-    ASSERT_TRUE(load.goes_on(recovery));
+    ASSERT_TRUE(load.goes_on(sentinel_recovery));
     for (int i = 0; i < 2; ++i) {
         strike();
-        EXPECT_TRUE(load.goes_on(recovery));
+        EXPECT_TRUE(load.goes_on(sentinel_recovery));
         repair();
     }
     load.end();
@@ -103,10 +103,10 @@ TEST_F(sentinel_test, a_hold_that_no_replica_has_can_be_lost_and_is_fenced) {
     old.kill();
     servers_.await_other_than(old);
     auto const lost = held.lost();
-    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, recovery))
+    EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }, sentinel_recovery))
         << "told by the first word of the new master, not by the end of the lease";
     client other{servers_.url()};
-    auto const next = mutex{other, "q"}.try_acquire_for(recovery);
+    auto const next = mutex{other, "q"}.try_acquire_for(sentinel_recovery);
     ASSERT_TRUE(next);
     fenced_number account;
     EXPECT_TRUE(account.write(next->token(), 1, 1));
@@ -124,7 +124,7 @@ TEST_F(sentinel_test, one_sentinel_of_the_url_is_enough_and_the_others_are_learn
     servers_.await_other_than(old);
     EXPECT_TRUE(eventually([&] { return held.renew() == lease_state::held; }));
     EXPECT_EQ(held.release(), release_outcome::released);
-    EXPECT_TRUE(wanted.try_acquire_for(recovery));
+    EXPECT_TRUE(wanted.try_acquire_for(sentinel_recovery));
 }
 
 TEST_F(sentinel_test, a_name_that_no_sentinel_knows_is_said) {

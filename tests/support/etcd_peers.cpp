@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/loopback.hpp"
+
 namespace holdfast::support {
 
 namespace {
@@ -25,16 +27,6 @@ int new_socket() {
     ::setsockopt(out, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     return out;
 }
-
-sockaddr_in local(std::uint16_t port) {
-    sockaddr_in out{};
-    out.sin_family = AF_INET;
-    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    out.sin_port = htons(port);
-    return out;
-}
-
-sockaddr* raw(sockaddr_in& of) { return static_cast<sockaddr*>(static_cast<void*>(&of)); }
 
 bool send_all(int to, std::string_view text) {
     while (!text.empty()) {
@@ -59,7 +51,7 @@ std::string source_in(std::string_view request) {
 etcd_peers::etcd_peers(std::vector<std::uint16_t> targets) {
     for (auto const target : targets) {
         auto& made = doors_.emplace_back(door{.socket = new_socket(), .target = target});
-        auto here = local(0);
+        auto here = loopback();
         socklen_t length = sizeof here;
         if (::bind(made.socket, raw(here), length) != 0 || ::listen(made.socket, 128) != 0 ||
             ::getsockname(made.socket, raw(here), &length) != 0)
@@ -132,7 +124,7 @@ void etcd_peers::accept(std::size_t at) {
     int const client = ::accept4(doors_[at].socket, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
     int const server = new_socket();
-    auto there = local(doors_[at].target);
+    auto there = loopback(doors_[at].target);
     if (::connect(server, raw(there), sizeof there) == 0)
         return static_cast<void>(connections_.push_back({client, server, at}));
     ::close(server);

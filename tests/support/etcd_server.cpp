@@ -19,14 +19,12 @@
 
 #include "support/eventually.hpp"
 #include "support/free_port.hpp"
+#include "support/loopback.hpp"
+#include "support/require.hpp"
 
 namespace holdfast::support {
 
 namespace {
-
-void require(bool met, char const* what) {
-    if (!met) throw std::system_error{errno, std::generic_category(), what};
-}
 
 /// Runs a program with its output in `out`; -1 when it cannot be started.
 pid_t spawn(std::vector<std::string> words, int out) {
@@ -73,12 +71,8 @@ std::filesystem::path place_for(etcd_server_options const& options) {
 // What a member tells everybody about itself.
 std::string metrics_of(std::uint16_t port) {
     int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in there{};
-    there.sin_family = AF_INET;
-    there.sin_port = htons(port);
-    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    auto const* const raw = static_cast<sockaddr const*>(static_cast<void const*>(&there));
-    require(::connect(socket, raw, sizeof there) == 0, "connect");
+    auto const there = loopback(port);
+    require(::connect(socket, raw(there), sizeof there) == 0, "connect");
     constexpr std::string_view request = "GET /metrics HTTP/1.0\r\n\r\n";
     require(::send(socket, request.data(), request.size(), MSG_NOSIGNAL) > 0, "send");
     std::string out;

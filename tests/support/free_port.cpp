@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/loopback.hpp"
+
 namespace holdfast::support {
 
 // Below those that the system gives to outgoing connections, which come and go all the time: a server that is
@@ -19,13 +21,9 @@ std::uint16_t free_port() {
     static std::set<int> given;  // to servers that may not listen yet
     for (int tries = 0; tries < 1'000; ++tries) {
         int const port = std::uniform_int_distribution{first, last}(draws);
-        sockaddr_in here{};
-        here.sin_family = AF_INET;
-        here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        here.sin_port = htons(static_cast<std::uint16_t>(port));
+        auto const here = loopback(static_cast<std::uint16_t>(port));
         int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        auto* const raw = static_cast<sockaddr*>(static_cast<void*>(&here));
-        bool const bound = ::bind(socket, raw, sizeof here) == 0;
+        bool const bound = ::bind(socket, raw(here), sizeof here) == 0;
         ::close(socket);
         if (bound && given.insert(port).second) return static_cast<std::uint16_t>(port);
     }

@@ -23,34 +23,14 @@
 #include <unistd.h>
 
 #include "support/eventually.hpp"
+#include "support/free_port.hpp"
+#include "support/require.hpp"
 
 namespace holdfast::support {
 
 namespace {
 
 namespace files = std::filesystem;
-
-void require(bool met, char const* what) {
-    if (!met) throw std::system_error{errno, std::generic_category(), what};
-}
-
-// Below the ephemeral range, so that nobody else gets it while the server is down.
-std::uint16_t free_port() {
-    for (unsigned tried = 0; tried < 2000; ++tried) {
-        auto const port = static_cast<std::uint16_t>(
-            20'000 + (static_cast<unsigned>(::getpid()) * 41U + tried * 103U) % 12'000);
-        int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in any{};
-        any.sin_family = AF_INET;
-        any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        any.sin_port = htons(port);
-        auto const* const raw = static_cast<sockaddr*>(static_cast<void*>(&any));
-        bool const bound = ::bind(socket, raw, sizeof any) == 0;
-        ::close(socket);
-        if (bound) return port;
-    }
-    throw std::runtime_error{"there is no free port"};
-}
 
 passwd const* unprivileged() {
     if (::getuid() != 0) return nullptr;

@@ -23,14 +23,12 @@
 
 #include "support/eventually.hpp"
 #include "support/free_port.hpp"
+#include "support/loopback.hpp"
+#include "support/require.hpp"
 
 namespace holdfast::support {
 
 namespace {
-
-void require(bool met, char const* what) {
-    if (!met) throw std::system_error{errno, std::generic_category(), what};
-}
 
 passwd const* unprivileged() {
     if (::getuid() != 0) return nullptr;
@@ -277,12 +275,8 @@ pgbouncer::pgbouncer(postgres_server const& behind) : port_{free_port()} {
     id_ = spawn({"pgbouncer", at + "/pgbouncer.ini"}, at + "/log");
     if (!eventually([this] {
             int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-            sockaddr_in where{};
-            where.sin_family = AF_INET;
-            where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-            where.sin_port = htons(port_);
-            auto const* const raw = static_cast<sockaddr*>(static_cast<void*>(&where));
-            bool const met = ::connect(socket, raw, sizeof where) == 0;
+            auto const where = loopback(port_);
+            bool const met = ::connect(socket, raw(where), sizeof where) == 0;
             ::close(socket);
             return met;
         }))

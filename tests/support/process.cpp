@@ -12,13 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/require.hpp"
+
 namespace holdfast::support {
 
 namespace {
-
-void require(bool met, char const* what) {
-    if (!met) throw std::system_error{errno, std::generic_category(), what};
-}
 
 struct pipe_ends {
     int read{-1};

@@ -12,7 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/loopback.hpp"
+
 namespace holdfast::redis_faults {
+
+using support::loopback;
+using support::raw;
 
 namespace {
 
@@ -25,16 +30,6 @@ int new_socket() {
     ::setsockopt(out, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     return out;
 }
-
-sockaddr_in local(std::uint16_t port) {
-    sockaddr_in out{};
-    out.sin_family = AF_INET;
-    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    out.sin_port = htons(port);
-    return out;
-}
-
-sockaddr* raw(sockaddr_in& it) { return static_cast<sockaddr*>(static_cast<void*>(&it)); }
 
 /// What is there now; empty at the end.
 std::string receive(int from) {
@@ -56,7 +51,7 @@ void send_all(int to, std::string_view text) {
 
 proxy::proxy(std::uint16_t target, std::uint64_t seed, odds chances)
     : target_{target}, seed_{seed}, odds_{chances}, socket_{new_socket()}, wanted_{chances} {
-    auto here = local(0);
+    auto here = loopback();
     socklen_t length = sizeof here;
     if (::bind(socket_, raw(here), length) != 0 || ::listen(socket_, 128) != 0 ||
         ::getsockname(socket_, raw(here), &length) != 0)
@@ -114,7 +109,7 @@ void proxy::serve() {
 
 int proxy::dial() const {
     int const out = new_socket();
-    auto there = local(target_);
+    auto there = loopback(target_);
     if (::connect(out, raw(there), sizeof there) == 0) return out;
     ::close(out);
     return -1;

@@ -20,6 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/loopback.hpp"
+
 namespace holdfast::support {
 
 /// One connection to it, as its conduct sees it. Both functions wait; they fail once the server ends.
@@ -81,13 +83,10 @@ public:
         // As servers do it: what is said goes out at once.
         int const at_once = 1;
         ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
-        sockaddr_in any{};
-        any.sin_family = AF_INET;
-        any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        auto any = loopback();
         socklen_t length = sizeof any;
-        auto* const raw = static_cast<sockaddr*>(static_cast<void*>(&any));
-        if (::bind(socket_, raw, length) != 0 || ::listen(socket_, 128) != 0 ||
-            ::getsockname(socket_, raw, &length) != 0)
+        if (::bind(socket_, raw(any), length) != 0 || ::listen(socket_, 128) != 0 ||
+            ::getsockname(socket_, raw(any), &length) != 0)
             throw std::system_error{errno, std::generic_category(), "listen"};
         port_ = ntohs(any.sin_port);
         acceptor_ = std::thread{[this] { serve(); }};

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto bound = 60s;
+constexpr auto nodes_agree_within = 60s;
 constexpr unsigned slot_count = 16384;
 constexpr std::size_t count_of_masters = 3;
 
@@ -201,7 +201,7 @@ void redis_cluster::await_in_step() {
 }
 
 void redis_cluster::await(std::function<bool()> const& met, char const* what) {
-    if (eventually(met, bound)) return;
+    if (eventually(met, nodes_agree_within)) return;
     std::string seen;
     for (auto const& each : nodes_)
         if (each->is_alive() && !each->is_stopped()) seen += each->ask({"CLUSTER", "NODES"}) + "\n";

@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto bound = 60s;
+constexpr auto sentinels_agree_within = 60s;
 
-void require(bool met, char const* what) {
+void insist(bool met, char const* what) {
     if (!met) throw std::runtime_error{std::string{"the sentinels do not come to this: "} + what};
 }
 
@@ -92,45 +92,46 @@ std::uint16_t redis_sentinels::master_port() const {
 
 redis_server& redis_sentinels::master() {
     std::uint16_t port = 0;
-    require(eventually([&] { return (port = master_port()) != 0; }, bound), "one master");
+    insist(eventually([&] { return (port = master_port()) != 0; }, sentinels_agree_within),
+           "one master");
     for (auto const& each : servers_)
         if (each->port() == port) return *each;
     throw std::runtime_error{"the sentinels have a master that is not ours"};
 }
 
 void redis_sentinels::await_other_than(redis_server const& old) {
-    require(eventually([&] { return &master() != &old; }, bound), "another master");
+    insist(eventually([&] { return &master() != &old; }, sentinels_agree_within), "another master");
 }
 
 void redis_sentinels::await_in_step() {
-    require(eventually(
-                [&] {
-                    for (auto const& each : sentinels_) {
-                        auto const known = each->ask({"SENTINEL", "MASTER", master_name});
-                        if (field(known, "num-slaves") != "2" ||
-                            field(known, "num-other-sentinels") != "2" ||
-                            field(known, "flags") != "master")
-                            return false;
-                    }
-                    auto const& leads = master();
-                    for (auto const& each : servers_)
-                        if (each.get() != &leads && each->is_alive() && !is_in_step(*each))
-                            return false;
-                    return true;
-                },
-                bound),
-            "replicas in step");
+    insist(eventually(
+               [&] {
+                   for (auto const& each : sentinels_) {
+                       auto const known = each->ask({"SENTINEL", "MASTER", master_name});
+                       if (field(known, "num-slaves") != "2" ||
+                           field(known, "num-other-sentinels") != "2" ||
+                           field(known, "flags") != "master")
+                           return false;
+                   }
+                   auto const& leads = master();
+                   for (auto const& each : servers_)
+                       if (each.get() != &leads && each->is_alive() && !is_in_step(*each))
+                           return false;
+                   return true;
+               },
+               sentinels_agree_within),
+           "replicas in step");
 }
 
 void redis_sentinels::fail_over() {
     auto const& old = master();
     // Refused while an earlier one is not quite over.
-    require(eventually(
-                [&] {
-                    return sentinels_.front()->ask({"SENTINEL", "FAILOVER", master_name}) == "OK";
-                },
-                bound),
-            "a failover");
+    insist(eventually(
+               [&] {
+                   return sentinels_.front()->ask({"SENTINEL", "FAILOVER", master_name}) == "OK";
+               },
+               sentinels_agree_within),
+           "a failover");
     await_other_than(old);
 }
 

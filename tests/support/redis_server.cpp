@@ -19,14 +19,11 @@
 #include <unistd.h>
 
 #include "support/eventually.hpp"
+#include "support/require.hpp"
 
 namespace holdfast::support {
 
 namespace {
-
-void require(bool met, char const* what) {
-    if (!met) throw std::system_error{errno, std::generic_category(), what};
-}
 
 /// Has a program believe in another time, or reach others by other ways; see other_clock.cpp and other_network.cpp.
 std::vector<std::string> surroundings_of(redis_server_options const& options) {

@@ -11,17 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/loopback.hpp"
+
 namespace holdfast::support {
 
 namespace {
-
-sockaddr_in local(std::uint16_t port) {
-    sockaddr_in out{};
-    out.sin_family = AF_INET;
-    out.sin_port = htons(port);
-    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return out;
-}
 
 int new_socket() {
     int const out = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -29,7 +23,7 @@ int new_socket() {
     return out;
 }
 
-constexpr int turn = 10;         ///< milliseconds
+constexpr int turn_length = 10;  ///< milliseconds
 constexpr int most_tries = 300;  ///< one in a turn
 
 }  // namespace
@@ -39,7 +33,7 @@ zookeeper_links::zookeeper_links(std::vector<std::uint16_t> targets)
     for (std::size_t from = 0; from < targets_.size(); ++from)
         for (std::size_t to = 0; to < targets_.size(); ++to) {
             if (from == to) continue;
-            auto here = local(0);
+            auto here = loopback();
             socklen_t size = sizeof here;
             auto* const raw = static_cast<sockaddr*>(static_cast<void*>(&here));
             int const socket = new_socket();
@@ -92,9 +86,8 @@ void zookeeper_links::accept(door const& at) {
 bool zookeeper_links::reach(connection& which) {
     if (which.server >= 0) return true;
     int const server = new_socket();
-    auto const there = local(targets_[which.link.second]);
-    auto const* const raw = static_cast<sockaddr const*>(static_cast<void const*>(&there));
-    if (::connect(server, raw, sizeof there) == 0)
+    auto const there = loopback(targets_[which.link.second]);
+    if (::connect(server, raw(there), sizeof there) == 0)
         which.server = server;
     else
         ::close(server);
@@ -136,7 +129,7 @@ void zookeeper_links::serve() {
             wanted.push_back({silent ? -1 : each->server, POLLIN, 0});
             ++each;
         }
-        ::poll(wanted.data(), wanted.size(), turn);
+        ::poll(wanted.data(), wanted.size(), turn_length);
         auto next = wanted.begin() + static_cast<std::ptrdiff_t>(doors_.size());
         for (auto each = connections_.begin(); each != connections_.end();) {
             bool const asks = (next++)->revents != 0;

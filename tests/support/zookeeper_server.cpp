@@ -18,39 +18,13 @@
 #include <unistd.h>
 
 #include "support/eventually.hpp"
+#include "support/free_port.hpp"
+#include "support/loopback.hpp"
+#include "support/require.hpp"
 
 namespace holdfast::support {
 
 namespace {
-
-void require(bool met, char const* what) {
-    if (!met) throw std::system_error{errno, std::generic_category(), what};
-}
-
-sockaddr_in local(std::uint16_t port) {
-    sockaddr_in out{};
-    out.sin_family = AF_INET;
-    out.sin_port = htons(port);
-    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return out;
-}
-
-// Outside of the range from which the system takes ports for others, so that a member gets its own back.
-std::uint16_t free_port() {
-    constexpr std::uint16_t first = 20'000;
-    constexpr std::uint16_t count = 12'000;
-    static std::random_device chance;
-    for (int turn = 0; turn < 1000; ++turn) {
-        auto const port = static_cast<std::uint16_t>(first + chance() % count);
-        int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        auto const here = local(port);
-        auto const* const raw = static_cast<sockaddr const*>(static_cast<void const*>(&here));
-        bool const bound = ::bind(socket, raw, sizeof here) == 0;
-        ::close(socket);
-        if (bound) return port;
-    }
-    throw std::runtime_error{"no port is free"};
-}
 
 // Every write of ZooKeeper is synced, and a disk that many share takes its time.
 std::filesystem::path place_for(zookeeper_server_options const& options) {
@@ -62,12 +36,12 @@ std::filesystem::path place_for(zookeeper_server_options const& options) {
 // What a member tells everybody about itself; it has a mode as soon as it serves clients.
 std::string said_by(std::uint16_t port) {
     int const socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    auto const there = local(port);
-    auto const* const raw = static_cast<sockaddr const*>(static_cast<void const*>(&there));
+    auto const there = loopback(port);
     std::string out;
     timeval const patience{.tv_sec = 5, .tv_usec = 0};
     ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    if (::connect(socket, raw, sizeof there) == 0 && ::send(socket, "srvr", 4, MSG_NOSIGNAL) == 4) {
+    if (::connect(socket, raw(there), sizeof there) == 0 &&
+        ::send(socket, "srvr", 4, MSG_NOSIGNAL) == 4) {
         std::array<char, 4096> buffer{};
         for (ssize_t got = 0; (got = ::recv(socket, buffer.data(), buffer.size(), 0)) > 0;)
             out.append(buffer.data(), static_cast<std::size_t>(got));

@@ -9,7 +9,7 @@
 namespace holdfast::stores::compare {
 namespace {
 
-seam::store_time at(std::int64_t micros) {
+seam::store_time at_micros(std::int64_t micros) {
     return seam::store_time{seam::store_clock::duration{micros}};
 }
 
@@ -51,7 +51,7 @@ protected:
         ASSERT_FALSE(driver_.calls.empty()) << "the store was not asked";
         auto const which = driver_.calls.front();
         driver_.calls.pop_front();
-        machine_.on_outcome(which, std::move(what), {at(micros), seam::clock_id{1}});
+        machine_.on_outcome(which, std::move(what), {at_micros(micros), seam::clock_id{1}});
     }
     [[nodiscard]] seam::reply reply() {
         auto made = machine_.take_results();
@@ -71,24 +71,24 @@ protected:
 TEST_F(compare_answers, an_unwatch_is_answered_with_a_time_of_its_own) {
     machine_.take(seam::request_id{1}, seam::watch{key_});
     answer(in_force{}, 1'000);
-    EXPECT_EQ(reply().now, at(1'000));
+    EXPECT_EQ(reply().now, at_micros(1'000));
     machine_.take(seam::request_id{2}, seam::unwatch{key_});
     EXPECT_TRUE(machine_.take_results().replies.empty()) << "with the time of before";
     answer(views{}, 5'000);
-    EXPECT_EQ(reply().now, at(5'000));
+    EXPECT_EQ(reply().now, at_micros(5'000));
 }
 
 TEST_F(compare_answers, so_is_a_renewal_of_what_is_gone) {
     machine_.take(seam::request_id{1}, seam::hello{});
     answer(views{}, 1'000);
-    EXPECT_EQ(reply().now, at(1'000));
+    EXPECT_EQ(reply().now, at_micros(1'000));
     auto spec = std::make_shared<seam::claim_spec>();
     spec->name = "n";
     machine_.take(seam::request_id{2}, seam::renew{.items = {{{.spec = spec, .id = {}}, {}}}});
     EXPECT_TRUE(machine_.take_results().replies.empty()) << "with the time of before";
     answer(views{}, 5'000);
     auto const found = reply();
-    EXPECT_EQ(found.now, at(5'000));
+    EXPECT_EQ(found.now, at_micros(5'000));
     ASSERT_TRUE(std::holds_alternative<seam::renewed>(found.body));
     EXPECT_EQ(std::get<seam::renewed>(found.body).items.at(0).found, seam::renewal::status::gone);
 }
@@ -103,8 +103,9 @@ protected:
         machine_.on_outcome(which, std::move(what), {store_time(), {}});
     }
     [[nodiscard]] seam::store_time store_time() const {
-        return at(std::chrono::duration_cast<std::chrono::microseconds>(boot_.time_since_epoch())
-                      .count());
+        return at_micros(
+            std::chrono::duration_cast<std::chrono::microseconds>(boot_.time_since_epoch())
+                .count());
     }
 
     base::instant boot_{std::chrono::seconds{100}};

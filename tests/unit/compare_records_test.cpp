@@ -15,11 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-seam::store_time at(std::int64_t micros) {
+seam::store_time shown_at(std::int64_t micros) {
     return seam::store_time{seam::store_clock::duration{micros}};
 }
 
-moment const noon{.now = at(12'000'000), .shown = at(99'000'000)};
+moment const noon{.now = shown_at(12'000'000), .shown = shown_at(99'000'000)};
 
 claim_record holder(std::uint64_t number) {
     auto spec = std::make_shared<seam::claim_spec>();
@@ -43,7 +43,7 @@ head_state full_head() {
     out.record.kind = lock_kind::semaphore;
     out.record.declared = 5;
     out.record.current = 3;
-    out.limit_kept = {.at = at(42)};
+    out.limit_kept = {.at = shown_at(42)};
     out.holders.push_back(holder(1));
     out.holders.back().number = symbolic(3);
     out.holders.push_back(holder(2));
@@ -54,7 +54,7 @@ head_state full_head() {
     cell.version = static_cast<std::uint64_t>(symbolic(4));
     cell.value = std::string{"a\0b", 3};
     cell.operation = {seam::client_id{1}, 2};
-    cell.end = {.at = at(43)};
+    cell.end = {.at = shown_at(43)};
     out.cells.emplace("", cell);
     return out;
 }
@@ -82,7 +82,7 @@ TEST(compare_head, is_read_as_it_was_written) {
     EXPECT_EQ(found.record.kind, lock_kind::semaphore);
     EXPECT_EQ(found.record.declared, 5U);
     EXPECT_EQ(found.record.current, 3U);
-    EXPECT_EQ(found.limit_kept, (due{.at = at(42)}));
+    EXPECT_EQ(found.limit_kept, (due{.at = shown_at(42)}));
     ASSERT_EQ(found.holders.size(), 2U);
     auto const& first = found.holders.front();
     EXPECT_EQ(first.number, seam::sequence{100U * sequences_per_step + 3U})
@@ -106,7 +106,7 @@ TEST(compare_head, is_read_as_it_was_written) {
 
 TEST(compare_head, shows_ages_by_a_clock_in_common) {
     auto const body = write_head(full_head(), noon);
-    moment const elsewhere{.now = at(3'000'000), .shown = at(100'000'000)};
+    moment const elsewhere{.now = shown_at(3'000'000), .shown = shown_at(100'000'000)};
     auto const found = read_head({"n", false}, body, stamp{1}, elsewhere);
     EXPECT_EQ(elsewhere.now - found.holders.front().since, 6s);
 }

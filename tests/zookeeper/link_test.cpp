@@ -1,7 +1,6 @@
 // One connection: how it ends, and what becomes of it when the system or the servers refuse.
 #include <atomic>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include <sys/resource.h>
@@ -9,12 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "compare/client.hpp"
-#include "stores/zookeeper/driver.hpp"
 #include "support/eventually.hpp"
 #include "support/proxy.hpp"
 #include "support/raw_server.hpp"
 #include "support/zookeeper_server.hpp"
+#include "zookeeper/driver_client.hpp"
 
 namespace holdfast::zookeeper_tests {
 namespace {
@@ -23,14 +21,6 @@ using namespace std::chrono_literals;
 using driver_tests::expect;
 using redis_faults::proxy;
 namespace compare = stores::compare;
-
-driver_tests::client client_of(std::string const& url) {
-    return driver_tests::client{[&](compare::driver_events& events) {
-        return std::make_unique<stores::zookeeper::driver>(
-            stores::zookeeper::settings::parse(base::url::parse(url)),
-            [](log_level, std::string const&) {}, events);
-    }};
-}
 
 std::string url_by(std::uint16_t port, std::string const& user = {}) {
     return "zookeeper://" + user + "127.0.0.1:" + std::to_string(port) + "?timeout=1s&tick=200ms";

@@ -1,13 +1,11 @@
 // Servers that have names: unknown ones, slow answers, names that move.
 #include <ctime>
-#include <memory>
 
 #include <gtest/gtest.h>
 
-#include "compare/client.hpp"
-#include "stores/zookeeper/driver.hpp"
 #include "support/eventually.hpp"
 #include "support/zookeeper_server.hpp"
+#include "zookeeper/driver_client.hpp"
 #include "zookeeper/names_of_servers.hpp"
 
 namespace holdfast::zookeeper_tests {
@@ -16,14 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 using driver_tests::expect;
 namespace compare = stores::compare;
-
-driver_tests::client client_of(std::string const& url) {
-    return driver_tests::client{[&](compare::driver_events& events) {
-        return std::make_unique<stores::zookeeper::driver>(
-            stores::zookeeper::settings::parse(base::url::parse(url)),
-            [](log_level, std::string const&) {}, events);
-    }};
-}
 
 std::chrono::milliseconds spent_by_this_process() {
     return std::chrono::milliseconds{std::clock() * 1000 / CLOCKS_PER_SEC};

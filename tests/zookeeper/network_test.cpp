@@ -9,7 +9,7 @@
 namespace holdfast::zookeeper_tests {
 namespace {
 
-constexpr unsigned parties = 4;
+constexpr unsigned contenders = 4;
 constexpr auto long_lease = 60s;  // longer than any test: a hold that nobody owns shows
 
 /// Some clients, each behind a bad network of its own, that take turns until enough went wrong.
@@ -21,11 +21,11 @@ protected:
     }
 
     void contend(redis_faults::odds const& chances, ordering order, int faults) {
-        for (unsigned i = 0; i < parties; ++i) {
+        for (unsigned i = 0; i < contenders; ++i) {
             networks_.push_back(std::make_unique<proxy>(server_.port(), seed_ + i, chances));
             clients_.push_back(new_client(i));
         }
-        all_at_once(parties, [&](unsigned i) {
+        all_at_once(contenders, [&](unsigned i) {
             while (seen_faults() < faults)
                 take_turn(i, order);
         });

@@ -12,7 +12,7 @@ namespace holdfast::cli {
 
 namespace {
 
-constexpr std::array ending{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr std::array ending_signals{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 constexpr std::array job_control{SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGWINCH};
 
 bool is_ignored(int signal) {
@@ -24,13 +24,13 @@ bool is_ignored(int signal) {
 }  // namespace
 
 bool ends_a_process(int signal) noexcept {
-    return std::ranges::find(ending, signal) != ending.end();
+    return std::ranges::find(ending_signals, signal) != ending_signals.end();
 }
 
 signal_inbox::signal_inbox() {
     sigset_t wanted;
     ::sigemptyset(&wanted);
-    for (int const signal : ending)
+    for (int const signal : ending_signals)
         if (!is_ignored(signal)) ::sigaddset(&wanted, signal);
     for (int const signal : job_control)
         if (!is_ignored(signal)) ::sigaddset(&wanted, signal);

@@ -10,7 +10,7 @@ namespace holdfast::stores::compare {
 
 namespace {
 
-constexpr std::string_view version = "1";
+constexpr std::string_view layout_version = "1";
 
 std::uint64_t micros(seam::store_time time) {
     return static_cast<std::uint64_t>(time.time_since_epoch().count());
@@ -154,7 +154,7 @@ void read_holder(field_reader& in, name_key const& key, head_state& out, stamp w
 
 std::string write_head(head_state const& head, moment when) {
     field_writer out;
-    out.word(version).number(static_cast<std::uint64_t>(head.record.kind));
+    out.word(layout_version).number(static_cast<std::uint64_t>(head.record.kind));
     out.number(head.record.declared).number(head.record.current);
     write_due(out, head.limit_kept);
     out.end_line();
@@ -175,7 +175,7 @@ head_state read_head(name_key const& key, std::string_view body, stamp written, 
     field_reader in{body};
     head_state out;
     out.record.name = key.name;
-    if (!in.next_line() || in.word() != version) raise_malformed();
+    if (!in.next_line() || in.word() != layout_version) raise_malformed();
     out.record.kind = read_enum(in, lock_kind::election);
     out.record.declared = static_cast<std::uint32_t>(in.number(UINT32_MAX));
     out.record.current = static_cast<std::uint32_t>(in.number(UINT32_MAX));
@@ -194,14 +194,14 @@ head_state read_head(name_key const& key, std::string_view body, stamp written, 
 
 std::string write_waiter(claim_record const& waiter, moment when) {
     field_writer out;
-    out.word(version).number(static_cast<std::uint64_t>(waiter.subject.spec->kind));
+    out.word(layout_version).number(static_cast<std::uint64_t>(waiter.subject.spec->kind));
     write_claim(out, waiter, when);
     return std::move(out).take();
 }
 
 claim_record read_waiter(name_key const& key, line_item const& item, moment when) {
     field_reader in{item.body};
-    if (!in.next_line() || in.word() != version) raise_malformed();
+    if (!in.next_line() || in.word() != layout_version) raise_malformed();
     auto const kind = read_enum(in, lock_kind::election);
     auto out = read_claim(in, key, kind, when);
     out.subject.id = item.id;

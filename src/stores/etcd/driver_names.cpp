@@ -16,11 +16,11 @@ struct driver::listed {
 
 void driver::fetch(compare::ticket which, compare::query what) {
     base::lock_guard const guard{mutex_};
-    ranges wanted;
+    range_requests wanted;
     if (what.names.empty()) {  // whether the store is there is asked all the same
         wanted.emplace_back().set_key(settings_.prefix);
         return read(core_->link, std::move(wanted),
-                    [this, which](fault const& trouble, answers&, std::uint64_t) {
+                    [this, which](fault const& trouble, range_responses&, std::uint64_t) {
                         if (trouble) return tell(which, trouble);
                         tell(which, compare::views{});
                     });
@@ -32,7 +32,7 @@ void driver::fetch(compare::ticket which, compare::query what) {
     }
     read(core_->link, std::move(wanted),
          [this, which, what = std::move(what), ends = std::move(ends)](
-             fault const& trouble, answers& found, std::uint64_t) mutable {
+             fault const& trouble, range_responses& found, std::uint64_t) mutable {
              if (trouble) return tell(which, trouble);
              std::vector<wire::RangeResponse const*> all;
              for (auto const& each : found)
@@ -50,12 +50,12 @@ void driver::fetch(compare::ticket which, compare::query what) {
 // read later is as good.
 void driver::complete_views(compare::ticket which, compare::query what, std::vector<looked> seen,
                             bool missed) {
-    ranges wanted;
+    range_requests wanted;
     for (std::size_t each = 0; each < seen.size(); ++each)
         for (auto const id : seen[each].unknown)
             wanted.push_back(range_for(id, what.names[each].bodies, keys_));
     read(core_->link, std::move(wanted),
-         [this, which, seen = std::move(seen), missed](fault const& trouble, answers& found,
+         [this, which, seen = std::move(seen), missed](fault const& trouble, range_responses& found,
                                                        std::uint64_t) mutable {
              compare::views out;
              std::size_t next = 0;
@@ -102,7 +102,7 @@ void driver::list(compare::ticket which, compare::listing what) {
 void driver::list_some(std::shared_ptr<listed> const& state) {
     constexpr std::int64_t most_keys = 1000;
     auto const& what = state->what;
-    ranges wanted;
+    range_requests wanted;
     for (bool const condition : {false, true})
         for (bool const line : {true, false}) {
             if (what.waited_for && !line) continue;
@@ -115,7 +115,7 @@ void driver::list_some(std::shared_ptr<listed> const& state) {
             out.set_keys_only(true);
         }
     read(core_->link, std::move(wanted),
-         [this, state](fault const& trouble, answers& found, std::uint64_t) {
+         [this, state](fault const& trouble, range_responses& found, std::uint64_t) {
              if (trouble) return tell(state->which, trouble);
              std::optional<std::string> known_until;
              std::set<std::string> seen;

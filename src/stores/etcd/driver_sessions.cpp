@@ -155,12 +155,12 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
 // A member answers a sign of life alone, and a leader that was stopped or cut off does not know that it is one
 // no more. So the sessions' records are read as well, which takes a majority.
 void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, base::instant sent) {
-    ranges records;
+    range_requests records;
     for (auto const& each : signs)
         records.emplace_back(range_for(each.id, true, keys_)).set_keys_only(true);
     read(core_->link, std::move(records),
-         [this, which, signs = std::move(signs), sent](fault const& trouble, answers& answered,
-                                                       std::uint64_t term) {
+         [this, which, signs = std::move(signs), sent](
+             fault const& trouble, range_responses& answered, std::uint64_t term) {
              if (trouble) return tell(which, trouble);
              std::vector<compare::kept> found;
              for (std::size_t each = 0; each < signs.size(); ++each) {

@@ -16,9 +16,9 @@ constexpr std::size_t most_ranges = 100;  ///< in one request; etcd allows 128
 
 struct reading_state {
     connection& by;
-    ranges what;
+    range_requests what;
     reader then;
-    answers found{};
+    range_responses found{};
     shared_term term{};
 };
 
@@ -42,7 +42,7 @@ void read_some(std::shared_ptr<reading_state> const& state) {
 
 }  // namespace
 
-void read(connection& by, ranges what, reader then) {
+void read(connection& by, range_requests what, reader then) {
     read_some(std::make_shared<reading_state>(
         reading_state{.by = by, .what = std::move(what), .then = std::move(then)}));
 }

@@ -88,11 +88,11 @@ void subscriptions::look_after_sessions(base::instant now) {
     if (!connection_.is_ready()) return;
     auto due = looks_.take_due(now);
     if (due.empty()) return;
-    ranges wanted;
+    range_requests wanted;
     for (auto const& each : due)
         wanted.push_back(range_for(each.id, false, keys_));
     read(connection_, std::move(wanted),
-         [this, due = std::move(due)](fault const& trouble, answers& found, std::uint64_t) {
+         [this, due = std::move(due)](fault const& trouble, range_responses& found, std::uint64_t) {
              if (trouble) return looks_.were_missed(due, base::boot_clock::now());
              looks_.were_found(due);
              for (std::size_t each = 0; each < due.size(); ++each)

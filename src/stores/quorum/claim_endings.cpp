@@ -11,9 +11,6 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using copy_state = claim_entry::copy::state;
 
-// Nobody waits for what is given back.
-constexpr milliseconds patience_in_background{2000};
-constexpr milliseconds least_patience{50};
 // A member that was away for long is owed many: so many are under way at a time, and the answer to each makes room for
 // the next.
 constexpr std::size_t paid_at_once = 32;

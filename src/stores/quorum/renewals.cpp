@@ -17,8 +17,6 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using status = seam::renewal::status;
 
-constexpr milliseconds patience_in_background{2000};
-constexpr milliseconds least_patience{50};
 constexpr milliseconds most_patience{3000};
 
 // What a member said of one of the claims.

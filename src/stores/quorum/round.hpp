@@ -15,6 +15,10 @@
 
 namespace holdfast::stores::quorum {
 
+/// How long members have to answer what nobody waits for, and what somebody does at the least.
+inline constexpr std::chrono::milliseconds patience_in_background{2000};
+inline constexpr std::chrono::milliseconds least_patience{50};
+
 /// What became of it at one member.
 struct vote {
     enum class state { not_asked, pending, answered, failed };
