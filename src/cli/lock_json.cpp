@@ -27,6 +27,7 @@ json to_json(std::vector<claim_info> const& claims, lock_kind kind) {
     for (auto const& claim : claims) {
         out.push_back(to_json(claim));
         if (kind == lock_kind::election) out.back()["value"] = claim.value;
+        if (claim.kept) out.back()["kept"] = true;
     }
     return out;
 }

@@ -44,6 +44,7 @@ std::string state_of(lock_info const& lock) {
 }
 
 std::string state_of(lock_info const& lock, claim_info const& holder) {
+    if (holder.kept) return "released, kept";
     if (lock.kind == lock_kind::election) return fitted(holder.value, widest_value);
     if (lock.kind == lock_kind::semaphore && lock.limit > 0)
         return fmt::format("{} of {}", holder.permits, lock.limit);
@@ -99,6 +100,7 @@ std::string claim_lines(lock_kind kind, claim_info const& claim, bool holds) {
     if (claim.mode == claim_mode::permits) out += fmt::format(" {}", claim.permits);
     bool const waits = !holds || kind == lock_kind::barrier;
     out += fmt::format("\n    {}  {}\n", waits ? "waits" : "held ", since(claim));
+    if (claim.kept) out += "    released, and kept until its minimum hold is over\n";
     if (claim.local)
         out += "    in the line of this process\n";
     else

@@ -44,6 +44,15 @@ class Listing(sandbox.Sandbox):
         self.let_go(holder)
         self.assertEqual(waiter.wait(sandbox.PATIENCE), 0)
 
+    def test_kept(self):
+        """Whoever let go early is shown as gone, and the name as taken until the end of the minimum hold."""
+        self.assertEqual(self.run_to_end("run", "--min-hold", "1h", "x", "--", "true")[0], 0)
+        held = self.show()["holders"][0]
+        self.assertEqual(set(held), CLAIM | {"kept"})
+        self.assertTrue(held["kept"])
+        self.assertIn("released, kept", self.run_to_end("list")[1])
+        self.assertIn("released, and kept until its minimum hold is over", self.run_to_end("show", "x")[1])
+
     def test_environment(self):
         holder = self.start("run", "x", "--", "sh", "-c", 'env; echo .; exec cat')
         lines = iter(holder.stdout.readline, ".\n")
