@@ -62,20 +62,22 @@ public:
     }
 
     void completed() noexcept override {
-        client_->loop().post([self = std::move(self_)] { self->finish(); });
+        client_->loop().post([self = std::move(self_)]() mutable { finish(std::move(self)); },
+                             then_.anywhere);
     }
 
 private:
-    void finish() {
-        lease_result out;
-        out.cancelled = call_.outcome == core::verdict::stopped;
-        if (call_.outcome == core::verdict::failed)
-            out.error = std::make_exception_ptr(call_.error.as_exception());
-        if (call_.outcome == core::verdict::busy && !may_be_busy_)
+    static void finish(std::shared_ptr<acquiring> self) {
+        lease_result out{.cancelled = self->call_.outcome == core::verdict::stopped};
+        if (self->call_.outcome == core::verdict::failed)
+            out.error = std::make_exception_ptr(self->call_.error.as_exception());
+        if (self->call_.outcome == core::verdict::busy && !self->may_be_busy_)
             out.error = std::make_exception_ptr(
-                policy_ended("'" + call_.in->terms->spec->name + "'").as_exception());
-        if (call_.held != nullptr) out.value = make_(std::move(call_.held));
-        std::exchange(then_, nullptr)(std::move(out));
+                policy_ended("'" + self->call_.in->terms->spec->name + "'").as_exception());
+        if (self->call_.held != nullptr) out.value = self->make_(std::move(self->call_.held));
+        auto const then = std::move(self->then_);
+        out.origin = std::move(self);
+        then(std::move(out));
     }
 
     std::shared_ptr<session> const client_;
@@ -285,13 +287,11 @@ task_ptr start_arrive(barrier_ptr const& at, timeout_option timeout, number_hand
         });
 }
 
-void start_release(lease held, std::function<void(std::exception_ptr, release_outcome)> then) {
-    if (detail::access::state(held) == nullptr)
-        base::raise(errc::bad_option, "an empty lease cannot be released");
+void start_release(lease held, release_handler then) {
     auto const hold = detail::access::state(held);
+    if (hold == nullptr) base::raise(errc::bad_option, "an empty lease cannot be released");
     hold->client().require_usable();
-    hold->start_release(hold,
-                        [then = std::move(then)](release_outcome how) { then(nullptr, how); });
+    hold->start_release(hold, std::move(then));
 }
 
 }  // namespace detail

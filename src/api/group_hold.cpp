@@ -112,14 +112,15 @@ release_outcome group_hold::release() {
     return out;
 }
 
-void group_hold::start_release(std::shared_ptr<hold> self,
-                               std::function<void(release_outcome)> then) {
+void group_hold::start_release(std::shared_ptr<hold> self, release_handler then) {
     let_go_->store(true, std::memory_order_release);
     auto const all = std::make_shared<group_release>(
         parts_.size(),
-        [self = std::move(self), then = std::move(then)](release_outcome how) { then(how); });
+        [self = std::move(self), then = std::move(then)](release_outcome how) mutable {
+            then({.value = how, .origin = std::move(self)});
+        });
     for (auto const& each : parts_)
-        each->start_release(each, [all](release_outcome how) { all->one_ended(how); });
+        each->start_release(each, [all](release_result const& got) { all->one_ended(got.value); });
 }
 
 lease_state group_hold::renew(std::optional<std::chrono::milliseconds> lease) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/detail/async.hpp>
 #include <holdfast/lease.hpp>
 
 #include "api/session.hpp"
@@ -40,9 +41,8 @@ public:
     [[nodiscard]] virtual base::instant lost_at() const noexcept = 0;
     virtual release_outcome release() = 0;
     virtual lease_state renew(std::optional<std::chrono::milliseconds> lease) = 0;
-    /// Begins the release; `then` is called on the notifier thread. `self` lives until then.
-    virtual void start_release(std::shared_ptr<hold> self,
-                               std::function<void(release_outcome)> then) = 0;
+    /// Begins the release. `self` goes with the result.
+    virtual void start_release(std::shared_ptr<hold> self, release_handler then) = 0;
     [[nodiscard]] virtual session& client() const noexcept = 0;
     /// Itself, when it is one hold.
     [[nodiscard]] virtual single_hold* single() noexcept { return nullptr; }
@@ -72,8 +72,7 @@ public:
     [[nodiscard]] base::instant lost_at() const noexcept override { return grant_->lost_at(); }
     release_outcome release() override;
     lease_state renew(std::optional<std::chrono::milliseconds> lease) override;
-    void start_release(std::shared_ptr<hold> self,
-                       std::function<void(release_outcome)> then) override;
+    void start_release(std::shared_ptr<hold> self, release_handler then) override;
     [[nodiscard]] session& client() const noexcept override { return *client_; }
     [[nodiscard]] single_hold* single() noexcept override { return this; }
 
@@ -109,8 +108,7 @@ public:
     [[nodiscard]] base::instant lost_at() const noexcept override;
     release_outcome release() override;
     lease_state renew(std::optional<std::chrono::milliseconds> lease) override;
-    void start_release(std::shared_ptr<hold> self,
-                       std::function<void(release_outcome)> then) override;
+    void start_release(std::shared_ptr<hold> self, release_handler then) override;
     [[nodiscard]] session& client() const noexcept override { return parts_.front()->client(); }
 
 private:

@@ -76,11 +76,11 @@ release_outcome single_hold::outcome_for_nested() const noexcept {
 /// Deletes itself when the store has answered, or the lease is over.
 class single_hold::releasing final : public core::completion {
 public:
-    releasing(std::shared_ptr<hold> self, std::function<void(release_outcome)> then)
+    releasing(std::shared_ptr<hold> self, release_handler then)
         : self_{std::move(self)}, then_{std::move(then)} {}
 
     void completed() noexcept override {
-        self_->client().loop().post([this] { finish(); });
+        self_->client().loop().post([this] { finish(); }, then_.anywhere);
     }
 
     core::release_call call{*this};
@@ -88,16 +88,15 @@ public:
     void finish() {
         std::unique_ptr<releasing> const self{this};
         self_->single()->note(*call.outcome);
-        then_(*call.outcome);
+        then_({.value = *call.outcome, .origin = std::move(self_)});
     }
 
 private:
-    std::shared_ptr<hold> const self_;
-    std::function<void(release_outcome)> const then_;
+    std::shared_ptr<hold> self_;
+    release_handler const then_;
 };
 
-void single_hold::start_release(std::shared_ptr<hold> self,
-                                std::function<void(release_outcome)> then) {
+void single_hold::start_release(std::shared_ptr<hold> self, release_handler then) {
     auto* const release = new releasing{std::move(self), std::move(then)};
     (void)let_go();
     if (is_last_) return client_->loop().begin_release(grant_, release->call);

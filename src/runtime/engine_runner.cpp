@@ -28,9 +28,9 @@ engine_runner::engine_runner(make_store const& make, core::engine::settings sett
 
 // --- what comes of an event --------------------------------------------------------------------
 
-void engine_runner::post(notifier::job what) {
+void engine_runner::post(notifier::job what, bool anywhere) {
     mutex.assert_held();
-    jobs_.push_back(std::move(what));
+    (anywhere && driver_feeds_ ? drivers_jobs_ : jobs_).push_back(std::move(what));
 }
 
 std::vector<notifier::job> engine_runner::post_at_once(notifier::job what) {
@@ -93,14 +93,27 @@ void engine_runner::after_event() {
 // block does at once: see `wait`.
 void engine_runner::on_reply(seam::request_id id, seam::reply answer) {
     base::lock_guard const guard{mutex};
+    driver_feeds_ = prompt_;
     engine()->on_reply(id, answer, boot_clock::now());
+    driver_feeds_ = false;
     if (!prompt_) after_event();
 }
 
 void engine_runner::on_notice(seam::notice what) {
     base::lock_guard const guard{mutex};
+    driver_feeds_ = prompt_;
     engine()->on_notice(what, boot_clock::now());
+    driver_feeds_ = false;
     if (!prompt_) after_event();
+}
+
+// Losses are on their way before anybody learns that he holds.
+void engine_runner::after_drive() {
+    after_event();
+    if (drivers_jobs_.empty()) return;
+    auto mine = std::exchange(drivers_jobs_, {});
+    base::unlocked const meanwhile{mutex};
+    notifier::run_here(std::move(mine));
 }
 
 // --- who sends, who waits ----------------------------------------------------------------------
@@ -127,7 +140,7 @@ void engine_runner::leave_rest() {
 
 void engine_runner::wait(waiter& self, base::instant until) {
     after_event();
-    if (driver_.wait(mutex, self, until)) after_event();
+    if (driver_.wait(mutex, self, until)) after_drive();
 }
 
 base::instant engine_runner::tell_time() {
@@ -146,7 +159,7 @@ void engine_runner::perform_io() {
     sender_.send_all(mutex);
     after_event();
     if (threads_.stopping() || sender_.has_work()) return;
-    if (driver_.io_thread_turn(mutex)) after_event();
+    if (driver_.io_thread_turn(mutex)) after_drive();
 }
 
 // --- the end -----------------------------------------------------------------------------------

@@ -76,8 +76,10 @@ public:
     /// After the engine was fed: hands out what is for the user, and sees that the time is told when it is due.
     void after_event() HOLDFAST_REQUIRES(mutex);
 
-    /// By completions, under the mutex: has `what` run on the notifier thread.
-    void post(notifier::job what);
+    /// By completions, under the mutex: has `what` run on the notifier thread. What may run `anywhere` neither waits nor
+    /// runs user code nor ends the client: it is run by the thread that has read the answer, when all answers that have come
+    /// are read and no mutex is held.
+    void post(notifier::job what, bool anywhere = false);
     /// What completions have posted and nobody runs, because the client was closed. Whoever has fed the engine
     /// runs it without the mutex: it may do what it likes, and so may the end of what it owns.
     [[nodiscard]] std::vector<notifier::job> take_refused() noexcept HOLDFAST_REQUIRES(mutex) {
@@ -95,6 +97,7 @@ private:
     void on_notice(seam::notice what) override;
 
     void hand_out() HOLDFAST_REQUIRES(mutex);
+    void after_drive() HOLDFAST_REQUIRES(mutex);
     void answer_retry(core::engine::question const& what) HOLDFAST_EXCLUDES(mutex);
     [[nodiscard]] std::optional<std::chrono::milliseconds> ask_policy(
         core::engine::question const& what);
@@ -115,6 +118,10 @@ private:
     loop_threads threads_;
     /// For the notifier, when the event is over; refused ones stay.
     std::vector<notifier::job> jobs_ HOLDFAST_GUARDED_BY(mutex);
+    /// For the thread that drives, when it comes back.
+    std::vector<notifier::job> drivers_jobs_ HOLDFAST_GUARDED_BY(mutex);
+    /// That thread feeds the engine, and will come back soon.
+    bool driver_feeds_ HOLDFAST_GUARDED_BY(mutex){false};
     /// Waits for the engine to be idle.
     waiter* closer_ HOLDFAST_GUARDED_BY(mutex){nullptr};
     bool closing_ HOLDFAST_GUARDED_BY(mutex){false};

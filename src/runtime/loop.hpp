@@ -82,8 +82,10 @@ public:
     void begin(core::acquire_call& call, std::chrono::nanoseconds timeout);
     void withdraw(core::acquire_call& call);
     void begin_release(std::shared_ptr<core::hold_state> const& held, core::release_call& call);
-    /// For a completion: has `what` run on the notifier thread.
-    void post(notifier::job what) { runner_.post(std::move(what)); }
+    /// For a completion; see engine_runner::post.
+    void post(notifier::job what, bool anywhere = false) {
+        runner_.post(std::move(what), anywhere);
+    }
     /// The same for who holds no lock of ours. After `close` it runs on the calling thread.
     void post_or_run(notifier::job what) {
         notifier::run_here(runner_.post_at_once(std::move(what)));

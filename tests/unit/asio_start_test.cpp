@@ -28,7 +28,7 @@ protected:
     void begin(Start start, Then then) {
         auto handler = [then](std::exception_ptr) { then(); };
         auto const convert = [](auto self, number_result got) {
-            self->complete(std::move(self), std::move(got.error));
+            self->complete(std::move(self), std::move(got.origin), std::move(got.error));
         };
         start_asio<number_result>(
             asio::bind_cancellation_slot(stop_->slot(), asio::bind_executor(pool_, handler)), start,

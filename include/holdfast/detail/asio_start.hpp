@@ -8,14 +8,18 @@
 #include <mutex>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <holdfast/detail/async.hpp>
@@ -52,7 +56,21 @@ private:
     std::weak_ptr<async_task> task_{};  ///< none before it has begun, and after its end
 };
 
-/// Carries a completion from the notifier thread to the handler's executor, which it keeps at work.
+/// Whether a post only puts something into a queue, as it does in Asio's own contexts. What is behind any other executor
+/// may do as it likes.
+template <class Executor>
+[[nodiscard]] bool only_queues(Executor const& executor) noexcept {
+    using of_io = boost::asio::io_context::executor_type;
+    using of_pool = boost::asio::thread_pool::executor_type;
+    if constexpr (std::is_same_v<Executor, boost::asio::any_io_executor>) {
+        return executor.template target<of_io>() != nullptr ||
+               executor.template target<of_pool>() != nullptr;
+    } else {
+        return std::is_same_v<Executor, of_io> || std::is_same_v<Executor, of_pool>;
+    }
+}
+
+/// Carries a completion from a thread of the client to the handler's executor, which it keeps at work.
 template <class Handler>
 class asio_completion {
 public:
@@ -70,13 +88,20 @@ public:
         return out;
     }
 
+    [[nodiscard]] bool only_queues() const noexcept {
+        return detail::only_queues(work_.get_executor());
+    }
+
+    /// `origin` ends where the handler is called.
     template <class... Results>
-    static void complete(std::shared_ptr<asio_completion> self, Results... results) {
+    static void complete(std::shared_ptr<asio_completion> self, std::shared_ptr<void> origin,
+                         Results... results) {
         auto executor = self->work_.get_executor();
         // The handler may have been called, and its context been ended, before `post` returns.
         auto const at_work = boost::asio::make_work_guard(executor);
-        boost::asio::post(executor, [self = std::move(self),
+        boost::asio::post(executor, [self = std::move(self), origin = std::move(origin),
                                      values = std::make_tuple(std::move(results)...)]() mutable {
+            origin.reset();
             self->leave_slot();
             auto handler = std::move(*self->handler_);
             self->handler_.reset();
@@ -108,10 +133,11 @@ template <class Result, class Handler, class Start, class Convert>
 void start_asio(Handler handler, Start start, Convert convert) {
     auto const self = std::make_shared<asio_completion<Handler>>(std::move(handler));
     auto const stop = self->take_slot();
-    std::function<void(Result)> then = [self, convert](Result got) {
+    async_handler<Result> then = [self, convert](Result got) {
         if (got.cancelled) got.error = cancelled_error();
         convert(self, std::move(got));
     };
+    then.anywhere = self->only_queues();
     task_ptr task;
     try {
         task = start(then);
@@ -128,12 +154,13 @@ template <class CompletionToken, class Start>
 auto initiate_lease(CompletionToken&& token, Start start) {
     return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr, lease)>(
         [](auto handler, Start begin) {
-            start_asio<lease_result>(
-                std::move(handler), std::move(begin), [](auto self, lease_result got) {
-                    lease held;
-                    if (got.value) held = std::move(*got.value);
-                    self->complete(std::move(self), std::move(got.error), std::move(held));
-                });
+            start_asio<lease_result>(std::move(handler), std::move(begin),
+                                     [](auto self, lease_result got) {
+                                         lease held;
+                                         if (got.value) held = std::move(*got.value);
+                                         self->complete(std::move(self), std::move(got.origin),
+                                                        std::move(got.error), std::move(held));
+                                     });
         },
         token, std::move(start));
 }
@@ -144,10 +171,11 @@ auto initiate_try(CompletionToken&& token, Start start) {
     return boost::asio::async_initiate<CompletionToken,
                                        void(std::exception_ptr, std::optional<lease>)>(
         [](auto handler, Start begin) {
-            start_asio<lease_result>(
-                std::move(handler), std::move(begin), [](auto self, lease_result got) {
-                    self->complete(std::move(self), std::move(got.error), std::move(got.value));
-                });
+            start_asio<lease_result>(std::move(handler), std::move(begin),
+                                     [](auto self, lease_result got) {
+                                         self->complete(std::move(self), std::move(got.origin),
+                                                        std::move(got.error), std::move(got.value));
+                                     });
         },
         token, std::move(start));
 }
@@ -159,7 +187,8 @@ auto initiate_number(CompletionToken&& token, Start start, Pick pick) {
         [pick](auto handler, Start begin) {
             start_asio<number_result>(
                 std::move(handler), std::move(begin), [pick](auto self, number_result got) {
-                    self->complete(std::move(self), std::move(got.error), Value{pick(got.value)});
+                    self->complete(std::move(self), std::move(got.origin), std::move(got.error),
+                                   Value{pick(got.value)});
                 });
         },
         token, std::move(start));
@@ -170,10 +199,10 @@ template <class CompletionToken, class Start>
 auto initiate_plain(CompletionToken&& token, Start start) {
     return boost::asio::async_initiate<CompletionToken, void(std::exception_ptr)>(
         [](auto handler, Start begin) {
-            start_asio<number_result>(std::move(handler), std::move(begin),
-                                      [](auto self, number_result got) {
-                                          self->complete(std::move(self), std::move(got.error));
-                                      });
+            start_asio<number_result>(
+                std::move(handler), std::move(begin), [](auto self, number_result got) {
+                    self->complete(std::move(self), std::move(got.origin), std::move(got.error));
+                });
         },
         token, std::move(start));
 }
@@ -185,13 +214,14 @@ auto initiate_release(CompletionToken&& token, lease held) {
         [](auto handler, lease what) {
             using completion = asio_completion<decltype(handler)>;
             auto const self = std::make_shared<completion>(std::move(handler));
-            auto const then = [self](std::exception_ptr error, release_outcome outcome) {
-                completion::complete(self, std::move(error), outcome);
+            release_handler then = [self](release_result got) {
+                completion::complete(self, std::move(got.origin), std::move(got.error), got.value);
             };
+            then.anywhere = self->only_queues();
             try {
                 start_release(std::move(what), then);
             } catch (...) {
-                then(std::current_exception(), release_outcome::unknown);
+                then({.error = std::current_exception(), .value = release_outcome::unknown});
             }
         },
         token, std::move(held));

@@ -42,17 +42,31 @@ struct async_result {
     std::exception_ptr error{};
     bool cancelled{false};
     Value value{};
+    /// What the operation co-owned, perhaps the last of its client. Goes where the result goes: the end of a
+    /// client waits for its threads, and must not come on one of them.
+    std::shared_ptr<void> origin{};
+};
+
+/// A handler is called once, on the client's notifier thread, and should do no more than post the result. One that does
+/// nothing else, to an executor that only puts it into a queue, may be called on any thread of the client.
+template <class Result>
+class async_handler : public std::function<void(Result)> {
+public:
+    using std::function<void(Result)>::function;
+
+    bool anywhere{false};
 };
 
 /// A lease; none for "busy", which only a timeout can end in.
 using lease_result = async_result<std::optional<lease>>;
 /// A barrier's generation, or what is left of a latch; none when the time was over first.
 using number_result = async_result<std::optional<std::uint64_t>>;
+using release_result = async_result<release_outcome>;
 
-// Handlers are called once, on the client's notifier thread, and should do no more than post the
-// result. A task is null when the operation cannot be cancelled. Without a timeout they wait for ever.
-using lease_handler = std::function<void(lease_result)>;
-using number_handler = std::function<void(number_result)>;
+// A task is null when the operation cannot be cancelled. Without a timeout they wait for ever.
+using lease_handler = async_handler<lease_result>;
+using number_handler = async_handler<number_result>;
+using release_handler = async_handler<release_result>;
 using timeout_option = std::optional<std::chrono::nanoseconds>;
 using barrier_ptr = std::shared_ptr<barrier_handle>;
 using condition_ptr = std::shared_ptr<condition_handle>;
@@ -81,8 +95,7 @@ HOLDFAST_EXPORT task_ptr start_arrive(barrier_ptr const& at, timeout_option time
                                       number_handler then);
 
 /// Gives the lease back.
-HOLDFAST_EXPORT void start_release(lease held,
-                                   std::function<void(std::exception_ptr, release_outcome)> then);
+HOLDFAST_EXPORT void start_release(lease held, release_handler then);
 
 }  // namespace detail
 }  // namespace v1
