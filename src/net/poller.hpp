@@ -48,7 +48,10 @@ public:
     /// Waits until a descriptor is ready, until `wake`, or until `until` by CLOCK_BOOTTIME or a moment that
     /// `wake_by` was given. May return for no reason, and an event may be about a registration that has
     /// ended meanwhile. What it returns is valid until the next wait.
-    std::span<event const> wait(base::instant until = base::never);
+    ///
+    /// `soon`: an answer is due at any moment. Then this looks again and again for a few microseconds before it sleeps: to be
+    /// woken takes longer than a near server does. Where answers take longer, as by a network, it learns not to.
+    std::span<event const> wait(base::instant until = base::never, bool soon = false);
 
     /// Ends the present or the next wait. Costs no system call while nobody waits.
     void wake() noexcept;
@@ -67,12 +70,23 @@ public:
 private:
     static constexpr std::size_t most_events = 16;  ///< of one wait; what is left is for the next
 
+    using reports = std::array<epoll_event, most_events>;
+    /// What earlier looks without sleeping were worth, so that they stop where they do not pay.
+    struct look_history {
+        unsigned credit{0};
+        unsigned again_in{0};  ///< waits
+        unsigned rest{1};      ///< waits, once the credit is used up
+    };
+
+    /// Looks without sleeping, as long as that may pay; the number of events.
+    [[nodiscard]] int look_ahead(reports& to) noexcept;
     void control(int how, int descriptor, std::uint32_t interest, tag about);
 
     pid_t const process_;
     base::alarm alarm_;
     base::descriptor epoll_;
     std::array<event, most_events> events_{};  ///< of the last wait
+    look_history looks_;
     std::atomic<bool> woken_{false};
     std::atomic<bool> waiting_{false};
     std::atomic<bool> watched_{false};  ///< by another poller

@@ -32,6 +32,10 @@ bool driver_role::wait(base::mutex& held, waiter& self, base::instant until) {
         drive(held, until);
         self.driving = false;
         pass_on();
+        if (!driven_ && sleepers_.empty()) {
+            base::unlocked const meanwhile{held};
+            store_.flush();
+        }
         return true;
     }
     if (io_thread_drives_ && !wanted_) {

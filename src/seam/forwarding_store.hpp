@@ -21,6 +21,7 @@ public:
         return inner_->send(id, std::move(what));
     }
     void drive(base::instant until) override { inner_->drive(until); }
+    void flush() noexcept override { inner_->flush(); }
     void interrupt() noexcept override { inner_->interrupt(); }
     void shut() noexcept override { inner_->shut(); }
     void abandon_in_child() noexcept override { inner_->abandon_in_child(); }

@@ -53,7 +53,7 @@ protected:
 /// One client's access to one store. None of its functions retries, waits for a lock to become
 /// free, or decides anything about leases: time, retry, renewal and loss belong to the core.
 ///
-/// Thread-safety: `send` and `interrupt` may be called from any thread at any time, also while
+/// Thread-safety: `send`, `flush` and `interrupt` may be called from any thread at any time, also while
 /// another thread is inside `drive`; `drive` and `shut` by one thread at a time.
 /// Lifetime: the sink outlives the store.
 class store {
@@ -82,6 +82,9 @@ public:
     /// `until`, or on `interrupt`, whichever is first. When `until` has passed, it takes what is there and
     /// does not wait.
     virtual void drive(base::instant until) = 0;
+
+    /// Nobody drives for a while: sends what `send` and `drive` have left to whoever drives next. Does not wait.
+    virtual void flush() noexcept {}
 
     /// Makes the present or the next `drive` return soon. Async-signal-unsafe, cheap.
     virtual void interrupt() noexcept = 0;

@@ -44,8 +44,13 @@ public:
         interrupted_ = true;
         changed_.notify_all();
     }
+    void flush() noexcept override {
+        std::lock_guard const held{mutex_};
+        ++flushes_;
+    }
     void shut() noexcept override {}
 
+    [[nodiscard]] int flushes() const { return read(flushes_); }
     [[nodiscard]] int inside() const { return read(inside_); }
     [[nodiscard]] int most() const { return read(most_); }
     [[nodiscard]] int visits() const { return read(visits_); }
@@ -61,6 +66,7 @@ private:
     int inside_{0};
     int most_{0};
     int visits_{0};
+    int flushes_{0};
 };
 
 class driver_role_test : public ::testing::Test {
@@ -176,6 +182,19 @@ TEST_F(driver_role_test, the_io_thread_comes_at_once_where_somebody_waits_withou
     store.interrupt();  // the next visit is short
     EXPECT_TRUE(role.io_thread_turn(mutex)) << "it did not rest";
     EXPECT_EQ(store.visits(), 1);
+}
+
+TEST_F(driver_role_test, who_leaves_the_role_to_nobody_has_the_rest_sent) {
+    {
+        caller first{*this};
+        ASSERT_TRUE(eventually([&] { return first.is_driving(); }));
+        caller second{*this};
+        EXPECT_TRUE(throughout(20ms, [&] { return !second.is_driving(); }));
+        first.complete();
+        ASSERT_TRUE(eventually([&] { return second.is_driving(); }));
+        EXPECT_EQ(store.flushes(), 0) << "the second drives on";
+    }
+    EXPECT_EQ(store.flushes(), 1);
 }
 
 TEST_F(driver_role_test, the_end_waits_for_whoever_is_inside) {

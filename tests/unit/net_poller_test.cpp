@@ -1,6 +1,7 @@
 // Waiting for descriptors, for time and for a wake-up, without a server.
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <span>
 #include <thread>
 #include <vector>
@@ -151,6 +152,44 @@ TEST(net_poller, an_earlier_moment_stays_and_a_later_one_is_reached_all_the_same
     (void)events.wait();
     EXPECT_GE(boot_clock::now(), begin + 30ms);
     EXPECT_LT(boot_clock::now(), begin + 9s);
+}
+
+TEST(net_poller, whoever_expects_an_answer_soon_hears_of_all_the_same_things) {
+    poller waits;
+    channel line;
+    line.watch(waits, 7);
+    std::thread speaker{[&] { line.say_something(); }};
+    while (tags(waits.wait(base::never, true)).empty()) {}
+    speaker.join();
+    poller idle;
+    std::thread waker{[&] { idle.wake(); }};
+    EXPECT_TRUE(idle.wait(base::never, true).empty());
+    waker.join();
+    idle.wake();
+    EXPECT_TRUE(idle.wait(base::never, true).empty()) << "it was woken before it began";
+    auto const end = boot_clock::now() + 2ms;
+    while (boot_clock::now() < end)
+        EXPECT_TRUE(idle.wait(end, true).empty());
+}
+
+std::chrono::nanoseconds spent_by_this_thread() {
+    timespec out{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &out);
+    return std::chrono::seconds{out.tv_sec} + std::chrono::nanoseconds{out.tv_nsec};
+}
+
+std::chrono::nanoseconds spent_on_waits(poller& by, bool soon) {
+    auto const before = spent_by_this_thread();
+    for (int i = 0; i < 2000; ++i)
+        by.wait(boot_clock::now() + 100us, soon);
+    return spent_by_this_thread() - before;
+}
+
+TEST(net_poller, where_answers_take_long_it_learns_to_sleep_at_once) {
+    poller waits;
+    auto const asleep = spent_on_waits(waits, false);
+    auto const learning = spent_on_waits(waits, true);
+    EXPECT_LT(learning, asleep * 2 + 40ms) << "each wait for itself would take 120 ms more";
 }
 
 TEST(net_poller, begins_to_watch_while_another_thread_waits) {

@@ -80,6 +80,19 @@ protected:
         all_.send();
         return take();
     }
+    /// As many as may be under way before others gather: of a0 with b0, and of a1 with b1.
+    std::vector<question> send_two_batches() {
+        std::vector<question> out;
+        for (auto const* const number : {"0", "1"}) {
+            submit(std::string{"a"} + number);
+            submit(std::string{"b"} + number);
+            all_.send_when_due();
+            for (auto& each : take())
+                out.push_back(std::move(each));
+        }
+        EXPECT_EQ(out.size(), 2U);
+        return out;
+    }
     /// The requests that a question stands for: only that of a single one is known.
     [[nodiscard]] std::optional<std::size_t> alone(question const& what) const {
         if (what.is_batch) return std::nullopt;

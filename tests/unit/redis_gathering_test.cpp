@@ -155,6 +155,75 @@ TEST_F(gathering_test, a_call_has_a_limit) {
     EXPECT_LE(largest, 64U << 10);
 }
 
+TEST_F(gathering_test, with_two_batches_under_way_the_next_one_gathers_until_one_is_answered) {
+    auto const next = [&] {
+        all_.send_when_due();
+        return take();
+    };
+    auto const under_way = send_two_batches();
+    submit("c");
+    EXPECT_TRUE(next().empty());
+    submit("d");
+    EXPECT_TRUE(next().empty());
+    reply(under_way.front(), many(1000, 2000, "11"));
+    auto const sent = next();
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_TRUE(sent.front().is_batch) << "they have become one";
+    reply(sent.front(), many(1000, 2100, "11"));
+    EXPECT_EQ(answered_, (std::vector<std::size_t>{0, 1, 4, 5}));
+}
+
+TEST_F(gathering_test, what_is_left_to_gather_has_its_time_from_when_it_goes) {
+    auto const under_way = send_two_batches();
+    submit("c");
+    all_.send_when_due();
+    ASSERT_TRUE(take().empty());
+    auto const sent = send();
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(sent.front().give_up, answer_by_);
+}
+
+TEST_F(gathering_test, far_from_the_server_nobody_waits_for_others) {
+    submit("a");
+    submit("b");
+    auto const first = send();
+    ASSERT_EQ(first.size(), 1U);
+    answer_by_ += std::chrono::milliseconds{20};  // so long was the way
+    reply(first.front(), many(1000, 2000, "11"));
+    auto const under_way = send_two_batches();
+    submit("c");
+    all_.send_when_due();
+    EXPECT_EQ(take().size(), 1U);
+}
+
+TEST_F(gathering_test, a_name_that_others_use_has_nothing_to_wait_for) {
+    submit("used");
+    submit("free");
+    auto const first = send();
+    reply(first.front(), many(1000, 2000, "01"));
+    (void)take();  // it is asked for by itself
+    auto const under_way = send_two_batches();
+    submit("used");
+    all_.send_when_due();
+    EXPECT_EQ(take().size(), 1U);
+}
+
+TEST_F(gathering_test, what_cannot_grow_does_not_wait) {
+    auto const under_way = send_two_batches();
+    for (int i = 0; i < 64; ++i)
+        submit("n" + std::to_string(i));
+    all_.send_when_due();
+    EXPECT_EQ(take().size(), 1U) << "it is full";
+    auto const slots = std::make_shared<slot_map>();
+    native_layout const in_cluster{"holdfast:", self_, claim_secrets{1, 2}, slots};
+    auto& one = requests_.emplace_back();
+    one.answered = &answered_;
+    auto work = in_cluster.begin(seam::submit{{claim("x")}, true, seam::store_time::max()});
+    all_.add({.what = std::move(work->outbox.front()), .from = &one});
+    all_.send_when_due();
+    EXPECT_EQ(take().size(), 1U) << "names in slots hardly ever go together";
+}
+
 TEST_F(gathering_test, a_batch_that_is_refused_is_asked_one_by_one) {
     submit("a");
     settle("b");

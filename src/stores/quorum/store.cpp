@@ -81,6 +81,11 @@ public:
         }
     }
 
+    void flush() noexcept override {
+        for (auto const& each : members_)
+            each->inner->flush();
+    }
+
     void interrupt() noexcept override {
         interrupted_ = true;
         poller_.wake();

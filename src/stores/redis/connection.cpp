@@ -109,8 +109,8 @@ base::instant connection::troubled_from() const noexcept {
     return kept_ && at_ != phase::ready ? base::after(dialled_, patience) : base::never;
 }
 
-void connection::flush(base::instant now) {
-    if (at_ == phase::ready) gathering_.send();
+void connection::flush(base::instant now, bool may_gather) {
+    if (at_ == phase::ready) may_gather ? gathering_.send_when_due() : gathering_.send();
     if (out_.empty() || stream_ == nullptr || !stream_->is_open()) return;
     guarded(now, [&] {
         written_ += stream_->write(std::string_view{out_}.substr(written_));
@@ -145,7 +145,7 @@ void connection::on_ready(base::instant now) {
         }
         receive(now);
     });
-    flush(now);
+    flush(now, true);
 }
 
 // A server that sends faster than we read must not keep the owner's lock for ever.

@@ -88,8 +88,9 @@ public:
     /// Something useful has come: the pauses between tries begin small again.
     void prove() noexcept { failures_ = 0; }
 
-    /// Writes what is queued, as far as there is room.
-    void flush(base::instant now);
+    /// Writes what is queued, as far as there is room. What goes together with others may be left to gather while
+    /// somebody reads the answers, and comes here again with each of them.
+    void flush(base::instant now, bool may_gather = false);
 
     /// Stay connected from now on, also without commands.
     void keep() noexcept { kept_ = true; }

@@ -15,6 +15,13 @@ namespace {
 // The server does nothing else meanwhile, and should have the next batch while this one is read.
 constexpr std::size_t most_at_once = 64;
 
+// The server works at one, and finds the other when it is done. With more of them each would be smaller, and what a call costs
+// by itself would be paid more often.
+constexpr std::size_t most_batches = 2;
+
+// Where an answer takes longer, most of it is the way, and whoever waits for one pays for it twice.
+constexpr std::chrono::milliseconds near{1};
+
 // Some thousand names may be in use at once before they often wait for each other.
 constexpr std::size_t name_states = 4096;
 
@@ -41,6 +48,7 @@ public:
     batch(gathering& of, std::vector<question> together) : parts{std::move(together)}, of_{of} {}
 
     [[nodiscard]] question call() {
+        answer_by_ = of_.owner_.answer_by();
         command out{scripts::many, static_cast<unsigned>(parts.size() + 1)};
         out.append_encoded(parts.front().what.mark(), 1);
         for (auto const& each : parts)
@@ -71,6 +79,7 @@ private:
     }
 
     gathering& of_;
+    base::instant answer_by_{};  ///< asked as late as this, for its time-out
 };
 
 // As the script of each would tell it.
@@ -103,6 +112,7 @@ void gathering::batch::on_answer(std::size_t, answer const& what, seam::clock_id
     if (first + granted > largest_number + 1)
         throw garbled{"a token is beyond what a script counts"};
     auto& whole = of_;
+    whole.answer_took_ = whole.owner_.answer_by() - answer_by_;
     auto mine = whole.release(*this);
     for (std::size_t i = 0; i < mine.size(); ++i) {
         if (done[i] != '0') continue;
@@ -131,6 +141,7 @@ gathering::~gathering() = default;
 
 void gathering::add(question what) {
     make_room();
+    goes_alone_ = goes_alone_ || is_used_by_others(what.what);
     waiting_.push_back(std::move(what));
 }
 
@@ -164,6 +175,7 @@ void gathering::include(question what) {
 
 void gathering::send() {
     if (waiting_.empty()) return;
+    goes_alone_ = false;
     auto all = std::exchange(waiting_, {});
     for (std::size_t i = 0; i < held_back_; ++i)
         prolong(all[i]);
@@ -184,6 +196,18 @@ void gathering::send() {
         }
     }
     if (!included_.empty()) send_included();
+    held_back_ = waiting_.size();
+}
+
+// Slots do not go together: where names have some, batches are rare, and nobody waits for them.
+bool gathering::may_gather() const noexcept {
+    return batches_.size() >= most_batches && answer_took_ < near && !goes_alone_ &&
+           waiting_.size() < most_at_once && !waiting_.front().what.to.slot;
+}
+
+void gathering::send_when_due() {
+    if (waiting_.empty()) return;
+    if (!may_gather()) return send();
     held_back_ = waiting_.size();
 }
 

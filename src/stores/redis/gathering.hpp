@@ -54,6 +54,9 @@ public:
     void add(question what);
     /// Sends what waits, as far as it may go now.
     void send();
+    /// The same; but while enough batches are under way whose answers are near, what waits is left to gather until one
+    /// of them is answered.
+    void send_when_due();
 
     /// A call that was sent alone has been answered so: its name is used by others, or not any more.
     void learn(command const& asked, answer const& what) noexcept;
@@ -96,6 +99,7 @@ private:
     }
     [[nodiscard]] bool is_used_by_others(command const& what) noexcept;
     void learn(command const& about, bool used_by_others) noexcept;
+    [[nodiscard]] bool may_gather() const noexcept;
     [[nodiscard]] bool must_wait(command const& what) noexcept;
     /// It is sent later than it was meant to be, or again, and has its time from now on.
     void prolong(question& what) const;
@@ -112,10 +116,12 @@ private:
     owner& owner_;
     bool enabled_{true};
     std::vector<question> waiting_;
-    std::size_t held_back_{0};  ///< how many of them, the first ones, could not be sent before
-    std::vector<question> included_;  ///< in the next batch
-    std::list<batch> batches_;        ///< under way
-    std::size_t under_way_{0};        ///< in them
+    std::size_t held_back_{0};  ///< how many of them, the first ones, were not sent when they came
+    bool goes_alone_{false};    ///< one of them, so that it has nothing to gain
+    std::chrono::nanoseconds answer_took_{0};  ///< of the last batch
+    std::vector<question> included_;           ///< in the next batch
+    std::list<batch> batches_;                 ///< under way
+    std::size_t under_way_{0};                 ///< in them
     std::vector<name_state> names_;
 };
 

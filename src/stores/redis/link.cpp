@@ -215,7 +215,7 @@ void link::watch_again() {
 void link::write_or_leave(node* to, std::size_t before) {
     if (to == nullptr || !to->commands.is_ready()) return poller_.wake();
     if (driven_ && before >= gather_from) return;
-    servers_.flush(now_);
+    servers_.flush(now_, driven_);
     if (!to->commands.is_ready()) poller_.wake();
 }
 

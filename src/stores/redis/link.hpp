@@ -21,7 +21,7 @@
 
 namespace holdfast::stores::redis {
 
-/// Thread-safety: `send`, `lane_of` and `interrupt` from any thread at once; the rest by one thread at a time.
+/// Thread-safety: `send`, `lane_of`, `flush` and `interrupt` from any thread at once; the rest by one thread at a time.
 /// Nothing is called back while a lock is held.
 class link final : servers::owner, subscription::listener, pending_request::owner {
 public:
@@ -37,6 +37,7 @@ public:
     [[nodiscard]] seam::lane_id lane_of(std::string_view name) const noexcept;
     [[nodiscard]] std::optional<seam::reply> send(seam::request_id id, seam::request what);
     void drive(base::instant until);
+    void flush() noexcept;
     void interrupt() noexcept;
     [[nodiscard]] int descriptor() noexcept { return poller_.descriptor(); }
     void shut() noexcept;
@@ -95,7 +96,6 @@ private:
     [[nodiscard]] base::instant next_due() const noexcept;
     void drive(guard& held, base::instant until);
     void take(std::span<net::poller::event const> events);
-    void give_way() const noexcept;
     bool deliver(guard& held);
     void say(log_level level, std::string words) { deliveries_.add(level, std::move(words)); }
     bool warn(log_limit& kind, std::string words);

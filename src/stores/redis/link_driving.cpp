@@ -18,6 +18,21 @@ bool have_more(servers const& all, std::optional<subscription> const& messages) 
     return all.has_more() || (messages && messages->line().has_more());
 }
 
+// Where many are under way, the processor has better things to do than to look for their answers.
+template <class Requests>
+bool are_few(Requests const& under_way) noexcept {
+    constexpr std::size_t few = 2;  // a thread that lets go of one name and takes the next
+    return !under_way.empty() && under_way.size() <= few;
+}
+
+// A mutex is not fair: a thread that has been woken for it comes too late when the driver takes it back
+// at once, again and again.
+void give_way(std::atomic<int> const& senders) noexcept {
+    constexpr int most = 1000;
+    for (int i = 0; senders > 0 && i < most; ++i)
+        std::this_thread::yield();
+}
+
 }  // namespace
 
 void link::drive(base::instant until) {
@@ -25,11 +40,17 @@ void link::drive(base::instant until) {
     guard held{mutex_};
     driven_ = true;
     drive(held, until);
-    servers_.flush(now_);  // what was left while the sink was told
+    servers_.flush(now_, true);  // what was left while the sink was told
     poller_.wake_by(next_due());
     // What TLS has read ahead shows at no socket, and whoever waits for the descriptor must come back for it.
     if (have_more(servers_, messages_)) poller_.wake();
     driven_ = false;
+}
+
+void link::flush() noexcept {
+    if (abandoned_) return;
+    guard const held{mutex_};
+    if (!driven_ && !shut_) servers_.flush(base::boot_clock::now(), false);
 }
 
 void link::drive(guard& held, base::instant until) {
@@ -48,9 +69,10 @@ void link::drive(guard& held, base::instant until) {
         bool const more = have_more(servers_, messages_);
         if (more) poller_.wake();
         auto const wait_until = only_looks ? now_ : base::never;
+        bool const soon = are_few(pending_);
         held.unlock();
-        auto const events = poller_.wait(wait_until);
-        if (more) give_way();
+        auto const events = poller_.wait(wait_until, soon);
+        if (more) give_way(senders_);
         held.lock();
         now_ = base::boot_clock::now();
         take(events);
@@ -69,14 +91,6 @@ void link::take(std::span<net::poller::event const> events) {
         }
     }
     if (more_messages) messages_->on_ready(now_);
-}
-
-// A mutex is not fair: a thread that has been woken for it comes too late when the driver takes it back
-// at once, again and again.
-void link::give_way() const noexcept {
-    constexpr int most = 1000;
-    for (int i = 0; senders_ > 0 && i < most; ++i)
-        std::this_thread::yield();
 }
 
 void link::tend() {

@@ -35,7 +35,7 @@ bool node::has_more() const noexcept {
 
 void node::tend(base::instant now) {
     commands.tend(now);
-    commands.flush(now);
+    commands.flush(now, true);
     if (replicas) replicas->tend(now);
 }
 

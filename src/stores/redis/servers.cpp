@@ -252,9 +252,9 @@ base::instant servers::next_due() const noexcept {
     return std::min(due, discovery_->next_due(troubled <= now_));
 }
 
-void servers::flush(base::instant now) {
+void servers::flush(base::instant now, bool may_gather) {
     for (auto const& each : places_)
-        if (each.server != nullptr) each.server->commands.flush(now);
+        if (each.server != nullptr) each.server->commands.flush(now, may_gather);
 }
 
 void servers::cut(base::error const& why, base::instant now) {

@@ -65,7 +65,8 @@ public:
     [[nodiscard]] bool has_more() const noexcept;
     void tend(base::instant now);
     [[nodiscard]] base::instant next_due() const noexcept;
-    void flush(base::instant now);
+    /// As that of a connection.
+    void flush(base::instant now, bool may_gather);
 
     void cut(base::error const& why, base::instant now);
     void abandon() noexcept;

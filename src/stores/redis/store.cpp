@@ -27,6 +27,7 @@ public:
     }
 
     void drive(base::instant until) override { link_.drive(until); }
+    void flush() noexcept override { link_.flush(); }
     void interrupt() noexcept override { link_.interrupt(); }
     int descriptor() noexcept override { return link_.descriptor(); }
     void shut() noexcept override { link_.shut(); }
