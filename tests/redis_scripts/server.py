@@ -53,6 +53,10 @@ class Server:
     def resume(self):
         self._process.send_signal(signal.SIGCONT)
 
+    def wait(self):
+        """For a server that was told to end."""
+        self._process.wait(60)
+
     def stop(self):
         self._process.kill()
         self._process.wait()
