@@ -303,11 +303,13 @@ protected:
         return out;
     }
 
-    // Grants by their sequences first, so that these are named in the order in which they were drawn.
+    // Grants by their sequences first, so that these are named in the order in which they were drawn. Claims of one owner
+    // share a sequence, and are told in any order.
     static std::set<std::string> lines_of(std::vector<told_notice> all, sequence_names& names) {
         std::ranges::stable_sort(all, {}, [](told_notice const& each) {
             auto const* const granted = std::get_if<seam::claim_granted>(&each.what);
-            return granted == nullptr ? seam::sequence{} : granted->held.number;
+            return granted == nullptr ? std::pair<seam::sequence, seam::claim_id>{}
+                                      : std::pair{granted->held.number, granted->id};
         });
         std::set<std::string> out;
         for (auto const& [client, notice] : all)
