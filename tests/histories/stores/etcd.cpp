@@ -1,5 +1,6 @@
 // etcd: three private members, and for each worker a bad network of its own to all of them.
 #include <array>
+#include <cstdio>
 #include <memory>
 #include <sstream>
 
@@ -16,6 +17,19 @@ using namespace std::chrono_literals;
 using redis_faults::proxy;
 
 constexpr std::size_t members = 3;
+
+// Up to 3.4.30 and 3.5.12 a leader that was stopped or cut off may revoke leases that another one has renewed since: those
+// holds end before anybody can be told (docs/stores/etcd.md, *Versions*).
+bool stopped_leaders_revoke(support::etcd_server const& server) {
+    std::istringstream lines{server.control({"endpoint", "status", "--write-out=fields"})};
+    for (std::string line; std::getline(lines, line);) {
+        int minor = 0;
+        int patch = 0;
+        if (std::sscanf(line.c_str(), "\"Version\" : \"3.%d.%d\"", &minor, &patch) == 2)
+            return minor == 4 ? patch <= 30 : minor == 5 && patch <= 12;
+    }
+    return false;
+}
 
 class etcd_store final : public store {
 public:
@@ -69,24 +83,27 @@ public:
 
 private:
     void add_leader_faults(std::vector<fault>& out) {
-        auto const add = [&](char const* name, auto begin, auto end) {
+        auto const add = [&](char const* name, auto begin, auto end, bool forgets) {
             out.push_back({.name = name,
                            .begin =
                                [this, begin](random&) {
                                    leader_ = server_.leader();
                                    begin(server_, leader_);
                                },
-                           .end = [this, end] { end(server_, leader_); }});
+                           .end = [this, end] { end(server_, leader_); },
+                           .forgets = forgets,
+                           .aftermath = 1s});
         };
+        bool const revokes = stopped_leaders_revoke(server_);
         add(
             "leader killed", [](auto& all, auto which) { all.kill(which); },
-            [](auto& all, auto which) { all.start(which); });
+            [](auto& all, auto which) { all.start(which); }, false);
         add(
             "leader stopped", [](auto& all, auto which) { all.stop(which); },
-            [](auto& all, auto which) { all.resume(which); });
+            [](auto& all, auto which) { all.resume(which); }, revokes);
         add(
             "leader cut off", [](auto& all, auto which) { all.cut_off(which); },
-            [](auto& all, auto) { all.heal(); });
+            [](auto& all, auto) { all.heal(); }, revokes);
     }
 
     void add_member_faults(std::vector<fault>& out) {
