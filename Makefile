@@ -76,7 +76,7 @@ package: ## the .deb files of library, stores, headers and command, in build/pac
 
 tidy: ## clang-tidy over all sources
 	@tools/setup tidy
-	@cmake --preset dev --log-level=WARNING
+	@cmake --preset dev -B build/tidy -DCMAKE_UNITY_BUILD=OFF --log-level=WARNING
 	@tools/tidy $(JOBS)
 
 format: ## rewrite the sources in the style of .clang-format
