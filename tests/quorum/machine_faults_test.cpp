@@ -71,6 +71,20 @@ TEST_F(quorum_machine_faults, what_is_said_while_the_record_cannot_be_read_count
     EXPECT_TRUE(told<seam::refused>(id));
 }
 
+TEST_F(quorum_machine_faults, a_second_vote_for_which_nobody_can_be_asked_is_answered) {
+    found();
+    auto const id = ask(wanted());
+    auto const votes = take<seam::submit>();
+    auto const mark = std::get<seam::submit>(votes[0].what).ballot;
+    constexpr std::uint64_t began_anew = 8;
+    answer(votes[2], seam::failure{base::error{errc::store_unavailable}}, began_anew);
+    for (std::size_t i = 0; i < 2; ++i)
+        answer(votes[i], seam::refused{.why = seam::refusal::outvoted, .ballot = mark}, began_anew);
+    EXPECT_TRUE(take<seam::submit>().empty());
+    ASSERT_TRUE(told<seam::failure>(id));
+    EXPECT_TRUE(told<seam::failure>(id)->error.is(errc::store_unavailable));
+}
+
 TEST_F(quorum_machine_faults, a_member_that_settles_late_is_not_asked_again) {
     found();
     hold();
