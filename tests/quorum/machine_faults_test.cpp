@@ -126,6 +126,23 @@ TEST_F(quorum_machine_faults, a_member_that_was_away_is_paid_a_few_at_a_time) {
     EXPECT_EQ(paid, many);
 }
 
+TEST_F(quorum_machine_faults, a_member_is_owed_one_end_of_a_claim_that_is_settled_again_and_again) {
+    found();
+    hold();
+    for (int tries = 0; tries < 3; ++tries) {
+        auto const id = ask(seam::settle{.subject = subject_});
+        auto const ends = take<seam::settle>();
+        ASSERT_EQ(ends.size(), 3U);
+        answer(ends[0], seam::settled{tries == 0 ? seam::ending::released : seam::ending::gone});
+        pass(3s);
+        ASSERT_TRUE(told<seam::failure>(id));
+    }
+    ask(wanted());
+    auto const votes = take<seam::submit>();
+    answer(votes[2], seam::refused{});
+    EXPECT_EQ(take<seam::settle>().size(), 1U);
+}
+
 TEST_F(quorum_machine_faults, a_member_of_another_quorum_stops_nobody_while_a_majority_agrees) {
     found();
     reconnect(2);

@@ -69,19 +69,12 @@ void claim_endings::give_back(claim_entry const& entry, base::instant now) {
     end_at_members(entry, milliseconds::zero(), rounds_.open(std::nullopt, now, nullptr), now);
 }
 
-void claim_endings::forget_owed(std::size_t of, seam::claim_id which) {
-    auto& owed = members_[of].owed;
-    auto const found = std::ranges::find_if(
-        owed, [which](owed_end const& each) { return each.subject.id == which; });
-    if (found != owed.end()) owed.erase(found);
-}
-
 void claim_endings::pay_owed(std::size_t to, base::instant now) {
     auto& of = members_[to];
-    while (of.payments < paid_at_once && !of.owed.empty()) {
-        auto end = std::move(of.owed.front());
-        of.owed.pop_front();
-        if (end.over <= now) continue;
+    while (of.payments < paid_at_once) {
+        auto next = of.owed.take(now);
+        if (!next) return;
+        auto& end = *next;
         // Whoever answers may renew what it still has with everything else of the client.
         end.over = std::max(end.over, surely_over(end.subject.spec->lease, now));
         if (began_anew(of, end.clock)) {

@@ -24,8 +24,8 @@ public:
     void give_back(claim_entry const& entry, base::instant now);
     /// A member answers that has not heard of some ends.
     void pay_owed(std::size_t to, base::instant now);
-    /// It has carried out one that it was taken to be too slow for.
-    void forget_owed(std::size_t of, seam::claim_id which);
+    /// It has carried one out, in time or not.
+    void forget_owed(std::size_t of, seam::claim_id which) { members_[of].owed.forget(which); }
 
     /// By then a lease is over that began no later than now, also by a slow clock, and so is what was under way.
     [[nodiscard]] static base::instant surely_over(std::chrono::milliseconds lease,

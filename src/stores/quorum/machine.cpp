@@ -71,7 +71,7 @@ void machine::on_reply(std::size_t from, seam::request_id id, seam::reply const&
     } else if (failed != nullptr) {
         rounds_.cast(*about, {.is = vote::state::failed, .why = failed->error}, now);
     } else {
-        if (about->ends && about->round == 0) endings_.forget_owed(from, *about->ends);
+        if (about->ends) endings_.forget_owed(from, *about->ends);
         rounds_.cast(*about,
                      {.is = vote::state::answered, .answer = answer.body, .now = answer.now}, now);
     }

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <optional>
 #include <string>
 
 #include "base/error.hpp"
 #include "seam/request.hpp"
 #include "stores/quorum/judgement.hpp"
+#include "stores/quorum/owed_ends.hpp"
 
 namespace holdfast::stores::quorum {
 
@@ -22,14 +22,6 @@ enum class standing {
     sitting_out,  ///< not yet: it may have forgotten grants whose leases are not over
     down,         ///< it could not be asked
     disagreeing,  ///< it belongs to another quorum
-};
-
-/// A claim that a member did not hear the end of.
-struct owed_end {
-    seam::claim subject;
-    seam::store_time tombstone_until{};
-    seam::clock_id clock{};
-    base::instant over{};  ///< its lease has ended by then
 };
 
 /// Ballots are ahead of all members' clocks by less.
@@ -49,8 +41,8 @@ struct member {
     bool doubted{false};  ///< its connection was lost: its word counts when its record was read
     bool voted{false};    ///< before it was doubted
     std::chrono::nanoseconds round_trip{0};  ///< smoothed; zero: not known
-    std::deque<owed_end> owed{};             ///< about in the order of their ends
-    std::size_t payments{0};                 ///< of those, that are under way
+    owed_ends owed{};
+    std::size_t payments{0};  ///< of those, that are under way
 
     /// How long its answer may take before it counts as a no: small beside the lease, and scaled to what is seen.
     [[nodiscard]] std::chrono::nanoseconds patience(std::chrono::milliseconds lease) const {
@@ -94,17 +86,6 @@ struct member {
         if (passed > fresh || clock->received - clock->sent > ballot_lead / 2)
             return earliest_time(now);
         return clock->store + std::chrono::duration_cast<std::chrono::microseconds>(passed);
-    }
-
-    /// Those that ended by themselves meanwhile are owed no more.
-    void owe(owed_end end, base::instant now) {
-        constexpr std::size_t looked_over = 1024;
-        while (!owed.empty() && owed.front().over <= now)
-            owed.pop_front();
-        if (owed.size() % looked_over ==
-            looked_over - 1)  // one with a long lease may stand before others
-            std::erase_if(owed, [now](owed_end const& each) { return each.over <= now; });
-        owed.push_back(std::move(end));
     }
 
     /// One that is doubted is asked all the same while its record is read: its answers wait for that.

@@ -93,7 +93,7 @@ void rounds::cast(call const& about, vote said, base::instant now) {
     if (failed) {
         by.trouble = of->votes[about.member].why;
         by.failed_at = now;
-        if (!of->ends.empty()) by.owe(of->ends[about.member], now);
+        if (!of->ends.empty()) by.owed.add(of->ends[about.member], now);
     }
     if (of->judge) of->judge(*of, now);
     close_if_over(about.round);

@@ -1,0 +1,87 @@
+// Claims that a member did not hear the end of.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <list>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "seam/request.hpp"
+
+namespace holdfast::stores::quorum {
+
+/// A claim that a member did not hear the end of.
+struct owed_end {
+    seam::claim subject;
+    seam::store_time tombstone_until{};
+    seam::clock_id clock{};
+    base::instant over{};  ///< its lease has ended by then
+};
+
+/// Each claim stands in it once, however often its end was asked for in vain.
+///
+/// Thread-safety: none; it belongs to its member.
+class owed_ends {
+public:
+    owed_ends() = default;
+    owed_ends(owed_ends&&) = default;
+    owed_ends& operator=(owed_ends&&) = default;
+
+    [[nodiscard]] bool empty() const noexcept { return in_order_.empty(); }
+    [[nodiscard]] std::size_t size() const noexcept { return in_order_.size(); }
+
+    /// Those that ended by themselves meanwhile are owed no more.
+    void add(owed_end end, base::instant now) {
+        constexpr std::size_t looked_over = 1024;
+        while (!empty() && in_order_.front().over <= now)
+            drop(in_order_.begin());
+        if (size() % looked_over ==
+            looked_over - 1)  // one with a long lease may stand before others
+            for (auto each = in_order_.begin(); each != in_order_.end();)
+                each = each->over <= now ? drop(each) : std::next(each);
+        if (auto const known = by_claim_.find(end.subject.id); known != by_claim_.end())
+            return raise(*known->second, end);
+        auto const last = in_order_.insert(in_order_.end(), std::move(end));
+        by_claim_.emplace(last->subject.id, last);
+    }
+
+    void forget(seam::claim_id which) {
+        if (auto const found = by_claim_.find(which); found != by_claim_.end()) drop(found->second);
+    }
+
+    /// The next one that is still owed.
+    [[nodiscard]] std::optional<owed_end> take(base::instant now) {
+        while (!empty()) {
+            auto out = in_order_.front();
+            drop(in_order_.begin());
+            if (out.over > now) return out;
+        }
+        return std::nullopt;
+    }
+
+private:
+    using place = std::list<owed_end>::iterator;
+
+    place drop(place which) {
+        by_claim_.erase(which->subject.id);
+        return in_order_.erase(which);
+    }
+
+    static void raise(owed_end& known, owed_end const& by) {
+        known.over = std::max(known.over, by.over);
+        if (by.tombstone_until == seam::store_time{}) return;
+        bool const comparable = known.clock == by.clock;
+        known.tombstone_until =
+            comparable ? std::max(known.tombstone_until, by.tombstone_until) : by.tombstone_until;
+        known.clock = by.clock;
+    }
+
+    std::list<owed_end> in_order_;  ///< about that of their ends
+    std::unordered_map<seam::claim_id, place> by_claim_;
+};
+
+}  // namespace holdfast::stores::quorum
