@@ -17,6 +17,13 @@ protected:
         for (auto const& each : take<seam::settle>())
             if (each.member != 2) answer(each, seam::settled{seam::ending::released});
     }
+    /// The member that was silent answers a vote: so many ends it is asked for then.
+    std::size_t paid_by_the_third() {
+        ask(wanted());
+        auto const votes = take<seam::submit>();
+        answer(votes[2], seam::refused{});
+        return take<seam::settle>().size();
+    }
     static seam::page page_with(std::optional<claim_mode> held) {
         seam::page out;
         seam::listed name;
@@ -137,10 +144,32 @@ TEST_F(quorum_machine_faults, a_member_is_owed_one_end_of_a_claim_that_is_settle
         pass(3s);
         ASSERT_TRUE(told<seam::failure>(id));
     }
-    ask(wanted());
-    auto const votes = take<seam::submit>();
-    answer(votes[2], seam::refused{});
-    EXPECT_EQ(take<seam::settle>().size(), 1U);
+    EXPECT_EQ(paid_by_the_third(), 1U);
+}
+
+// It stands with the lease that it had first: in a session of the client, or because the renewal was not heard.
+TEST_F(quorum_machine_faults, an_end_is_owed_for_the_longest_lease_that_the_claim_had) {
+    found();
+    hold();
+    ask(seam::renew{.items = {{subject_, 1s}}});
+    for (auto const& each : take<seam::renew>())
+        if (each.member != 2) answer(each, alive());
+    release();
+    pass(10s);
+    EXPECT_EQ(paid_by_the_third(), 1U);
+}
+
+// What is asked of it keeps the session alive, also when the answers are lost.
+TEST_F(quorum_machine_faults, an_end_is_owed_until_it_is_answered_where_claims_live_with_sessions) {
+    found();
+    machine_.expect_sessions(2);
+    hold();
+    release();
+    pass(1h);
+    hold();
+    release();  // what is over is looked for when something else is owed
+    pass(1h);
+    EXPECT_EQ(paid_by_the_third(), 2U);
 }
 
 TEST_F(quorum_machine_faults, a_member_of_another_quorum_stops_nobody_while_a_majority_agrees) {

@@ -36,7 +36,7 @@ base::instant claim_endings::surely_over(milliseconds lease, base::instant now) 
 void claim_endings::end_at_members(claim_entry const& entry, milliseconds keep_for, round& in,
                                    base::instant now) {
     in.ends.resize(rounds_.size());
-    auto const over = surely_over(entry.lease, now) + keep_for;
+    auto const over = surely_over(entry.longest_lease, now) + keep_for;
     auto const number = in.number;
     // A majority answers when it does. A member that is given up too early is owed the end, and asked again: more to do
     // for one that has too much to do.
@@ -50,7 +50,10 @@ void claim_endings::end_at_members(claim_entry const& entry, milliseconds keep_f
         }
         if (copy.is == copy_state::unanswered && !judge_.gives_back_unanswered()) continue;
         auto& end = in.ends[i];
-        end = {.subject = entry.subject, .over = over};
+        end = {.subject = entry.subject,
+               .lease = entry.longest_lease,
+               .over = over,
+               .ends_by_time = members_[i].per_claim_lease};
         if (needs_tombstone(copy) && !began_anew(members_[i], copy.clock)) {
             end.tombstone_until = copy.not_after;
             end.clock = copy.clock;
@@ -76,7 +79,7 @@ void claim_endings::pay_owed(std::size_t to, base::instant now) {
         if (!next) return;
         auto& end = *next;
         // Whoever answers may renew what it still has with everything else of the client.
-        end.over = std::max(end.over, surely_over(end.subject.spec->lease, now));
+        end.over = std::max(end.over, surely_over(end.lease, now));
         if (began_anew(of, end.clock)) {
             end.tombstone_until = {};
             end.clock = {};

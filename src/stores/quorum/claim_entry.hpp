@@ -33,6 +33,7 @@ struct claim_entry {
     seam::sequence number{};
     base::instant began{};
     std::chrono::milliseconds lease{0};
+    std::chrono::milliseconds longest_lease{0};  ///< that was asked for: a member may go by it yet
     base::instant until{};   ///< while it is voted on: nobody waits for it any longer
     std::uint64_t round{0};  ///< of the vote
     int outvoted{0};         ///< so often in a row

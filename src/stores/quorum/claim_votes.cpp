@@ -86,7 +86,7 @@ void claim_votes::submit(seam::request_id id, seam::submit const& what, base::in
     }
     auto& entry = claims_[what.subject.id];
     entry.subject = {what.subject.spec, {}, what.subject.actor};
-    entry.lease = what.subject.spec->lease;
+    entry.lease = entry.longest_lease = what.subject.spec->lease;
     entry.until = until;
     begin_vote(id, what.subject.id, entry, now);
 }

@@ -12,7 +12,7 @@ void claim_votes::settle(seam::request_id id, seam::settle const& what, base::in
     auto& entry = found->second;
     if (entry.at == claim_entry::phase::voting) stop_vote(entry, now);
     if (std::exchange(entry.at, claim_entry::phase::ending) != claim_entry::phase::ending)
-        entry.over = claim_endings::surely_over(entry.lease, now) + what.keep_for;
+        entry.over = claim_endings::surely_over(entry.longest_lease, now) + what.keep_for;
     next_sweep_ = std::min(next_sweep_, entry.over);
     auto& in =
         rounds_.open(id, now, [this, of = what.subject.id](round& of_end, base::instant when) {
@@ -42,7 +42,7 @@ void claim_votes::judge_settle(seam::claim_id of, round& in, base::instant now) 
 }
 
 void claim_votes::keep(claim_entry& entry, base::instant now) {
-    entry.over = claim_endings::surely_over(entry.lease, now);
+    entry.over = claim_endings::surely_over(entry.longest_lease, now);
     next_sweep_ = std::min(next_sweep_, entry.over);
 }
 

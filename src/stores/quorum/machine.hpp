@@ -34,6 +34,9 @@ public:
     machine(machine const&) = delete;
     machine& operator=(machine const&) = delete;
 
+    /// Claims at this member do not end by their leases, but with sessions of the client.
+    void expect_sessions(std::size_t member) { members_[member].per_claim_lease = false; }
+
     void take(seam::request_id id, seam::request const& what, base::instant now);
     void on_reply(std::size_t from, seam::request_id id, seam::reply const& answer,
                   base::instant now);

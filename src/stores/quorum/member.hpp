@@ -41,6 +41,7 @@ struct member {
     bool doubted{false};  ///< its connection was lost: its word counts when its record was read
     bool voted{false};    ///< before it was doubted
     std::chrono::nanoseconds round_trip{0};  ///< smoothed; zero: not known
+    bool per_claim_lease{true};              ///< else its claims end with sessions
     owed_ends owed{};
     std::size_t payments{0};  ///< of those, that are under way
 

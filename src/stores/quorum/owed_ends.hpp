@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <list>
@@ -19,7 +20,11 @@ struct owed_end {
     seam::claim subject;
     seam::store_time tombstone_until{};
     seam::clock_id clock{};
-    base::instant over{};  ///< its lease has ended by then
+    std::chrono::milliseconds lease{0};  ///< the longest that it had
+    base::instant over{};                ///< that lease has ended by then
+    /// Else it lives as long as a session of the client, which other claims, and requests whose answers are lost, keep
+    /// alive.
+    bool ends_by_time{true};
 };
 
 /// Each claim stands in it once, however often its end was asked for in vain.
@@ -37,12 +42,12 @@ public:
     /// Those that ended by themselves meanwhile are owed no more.
     void add(owed_end end, base::instant now) {
         constexpr std::size_t looked_over = 1024;
-        while (!empty() && in_order_.front().over <= now)
+        while (!empty() && may_be_forgotten(in_order_.front(), now))
             drop(in_order_.begin());
         if (size() % looked_over ==
             looked_over - 1)  // one with a long lease may stand before others
             for (auto each = in_order_.begin(); each != in_order_.end();)
-                each = each->over <= now ? drop(each) : std::next(each);
+                each = may_be_forgotten(*each, now) ? drop(each) : std::next(each);
         if (auto const known = by_claim_.find(end.subject.id); known != by_claim_.end())
             return raise(*known->second, end);
         auto const last = in_order_.insert(in_order_.end(), std::move(end));
@@ -58,7 +63,7 @@ public:
         while (!empty()) {
             auto out = in_order_.front();
             drop(in_order_.begin());
-            if (out.over > now) return out;
+            if (!out.ends_by_time || out.over > now) return out;
         }
         return std::nullopt;
     }
@@ -66,12 +71,19 @@ public:
 private:
     using place = std::list<owed_end>::iterator;
 
+    // A member that is away for hours would be owed without end.
+    [[nodiscard]] bool may_be_forgotten(owed_end const& end, base::instant now) const noexcept {
+        constexpr std::size_t most_sure = 16'384;
+        return end.over <= now && (end.ends_by_time || size() >= most_sure);
+    }
+
     place drop(place which) {
         by_claim_.erase(which->subject.id);
         return in_order_.erase(which);
     }
 
     static void raise(owed_end& known, owed_end const& by) {
+        known.lease = std::max(known.lease, by.lease);
         known.over = std::max(known.over, by.over);
         if (by.tombstone_until == seam::store_time{}) return;
         bool const comparable = known.clock == by.clock;

@@ -40,13 +40,14 @@ void renewals::renew(seam::request_id id, seam::renew const& what, base::instant
     seam::renew at_members;
     auto shortest = longest_lease_;
     for (auto const& each : what.items) {
-        auto const* const found = claims_.find_held(each.subject.id);
+        auto* const found = claims_.find_held(each.subject.id);
         auto& item = items->emplace_back();
         item.id = each.subject.id;
         item.known = found != nullptr;
         if (!item.known) continue;
         item.place = at_members.items.size();
         item.lease = std::min(each.lease, longest_lease_);
+        found->longest_lease = std::max(found->longest_lease, item.lease);
         shortest = std::min(shortest, item.lease);
         at_members.items.push_back({found->subject, item.lease});
     }

@@ -141,6 +141,7 @@ private:
             auto const can = made.inner->abilities();
             prompt_ = prompt_ && (can.prompt || can.instant);
             per_claim_lease_ = per_claim_lease_ && can.per_claim_lease;
+            if (!can.per_claim_lease) machine_.expect_sessions(made.place);
         }
     }
 
