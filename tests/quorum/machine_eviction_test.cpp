@@ -1,5 +1,6 @@
 // The quorum's machine and claims that are missing at a member: because they are evicted there, or were lost.
 #include <algorithm>
+#include <set>
 
 #include "quorum/machine_fixture.hpp"
 
@@ -49,6 +50,27 @@ protected:
             out.push_back(each.member);
         }
         return out;
+    }
+    /// Whoever evicts asks the members who holds: each of them shows these.
+    seam::request_id begin_eviction(std::vector<seam::claim_id> const& holders) {
+        auto const id = ask(seam::evict{.name = "q"});
+        auto const looks = take<seam::inspect>();
+        EXPECT_EQ(looks.size(), 3U);
+        for (auto const& each : looks)
+            answer(each, shown(holders));
+        return id;
+    }
+    [[nodiscard]] static seam::page shown(std::vector<seam::claim_id> const& holders) {
+        seam::listed name;
+        name.name = "q";
+        for (auto const& each : holders)
+            name.holders.push_back({.id = seam::to_string(each)});
+        return {.names = {std::move(name)}};
+    }
+    [[nodiscard]] static seam::claim_id ended_by(outgoing const& each) {
+        auto const only = std::get<seam::evict>(each.what).only;
+        EXPECT_TRUE(only) << "it would end whoever holds when it arrives";
+        return only.value_or(seam::claim_id{});
     }
     [[nodiscard]] static seam::renewed gone() { return {{{}}}; }
 
@@ -120,7 +142,7 @@ TEST_F(quorum_machine_eviction, takes_a_slow_member_for_silent_before_others_are
     pass(900ms);
     for (auto const& each : asked)
         answer(each, alive());  // so that they are given long to answer
-    auto const id = ask(seam::evict{.name = "q"});
+    auto const id = begin_eviction({attempt_});
     auto const evictions = take<seam::evict>();
     ASSERT_EQ(evictions.size(), 3U);
     answer(evictions[0], seam::evicted{1});
@@ -130,6 +152,73 @@ TEST_F(quorum_machine_eviction, takes_a_slow_member_for_silent_before_others_are
     pass(100ms);
     ASSERT_TRUE(told<seam::evicted>(id));
     EXPECT_EQ(told<seam::evicted>(id)->count, 1U);
+}
+
+// It may have waited for a connection to the member, and arrives when somebody else holds.
+TEST_F(quorum_machine_eviction, that_a_member_hears_of_late_names_the_claim_that_was_meant) {
+    hold_at_all();
+    auto const id = begin_eviction({attempt_});
+    auto const evictions = take<seam::evict>();
+    ASSERT_EQ(evictions.size(), 3U);
+    for (auto const& each : evictions)
+        EXPECT_EQ(ended_by(each), attempt_);
+    pass(3s);
+    ASSERT_TRUE(told<seam::failure>(id));
+    EXPECT_TRUE(told<seam::failure>(id)->error.is(errc::store_unavailable));
+}
+
+TEST_F(quorum_machine_eviction, that_cannot_find_out_who_holds_ends_nobody) {
+    hold_at_all();
+    auto const id = ask(seam::evict{.name = "q"});
+    answer(take<seam::inspect>()[0], shown({attempt_}));
+    pass(3s);
+    ASSERT_TRUE(told<seam::failure>(id));
+    EXPECT_TRUE(take<seam::evict>().empty());
+}
+
+TEST_F(quorum_machine_eviction, of_a_name_that_is_free_ends_nobody) {
+    found();
+    auto const id = begin_eviction({});
+    ASSERT_TRUE(told<seam::evicted>(id));
+    EXPECT_EQ(told<seam::evicted>(id)->count, 0U);
+    EXPECT_TRUE(take<seam::evict>().empty());
+}
+
+TEST_F(quorum_machine_eviction, of_one_claim_looks_for_nobody) {
+    hold_at_all();
+    auto const id = ask(seam::evict{.name = "q", .only = attempt_});
+    auto const evictions = take<seam::evict>();
+    ASSERT_EQ(evictions.size(), 3U);
+    for (auto const& each : evictions)
+        answer(each, seam::evicted{1});
+    ASSERT_TRUE(told<seam::evicted>(id));
+    EXPECT_EQ(told<seam::evicted>(id)->count, 1U);
+}
+
+// A silent member is waited for once, and not once for each of them.
+TEST_F(quorum_machine_eviction, of_many_readers_ends_each_of_them) {
+    constexpr std::uint64_t many = 100;
+    found();
+    std::vector<seam::claim_id> readers;
+    for (std::uint64_t i = 1; i <= many; ++i)
+        readers.push_back({seam::client_id{9}, i});
+    auto const id = begin_eviction(readers);
+    std::set<seam::claim_id> ended;
+    std::size_t most = 0;
+    for (auto under_way = take<seam::evict>(); !under_way.empty();
+         under_way = take<seam::evict>()) {
+        most = std::max(most, under_way.size());
+        for (auto const& each : under_way) {
+            ended.insert(ended_by(each));
+            if (each.member != 2) answer(each, seam::evicted{1});
+        }
+    }
+    EXPECT_EQ(ended.size(), many);
+    EXPECT_LT(most, 3 * many);
+    EXPECT_FALSE(told<seam::evicted>(id));
+    pass(2s);
+    ASSERT_TRUE(told<seam::evicted>(id));
+    EXPECT_EQ(told<seam::evicted>(id)->count, many);
 }
 
 }  // namespace

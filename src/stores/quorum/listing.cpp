@@ -42,13 +42,4 @@ seam::page merged_page(round const& in, seam::inspect const& what, std::size_t m
     return out;
 }
 
-seam::evicted most_evicted(round const& in) {
-    seam::evicted out;
-    for (auto const& each : in.votes)
-        if (auto const* const some = std::get_if<seam::evicted>(&each.answer);
-            each.is == vote::state::answered && some != nullptr)
-            out.count = std::max(out.count, some->count);
-    return out;
-}
-
 }  // namespace holdfast::stores::quorum

@@ -11,7 +11,4 @@ namespace holdfast::stores::quorum {
 [[nodiscard]] seam::page merged_page(round const& in, seam::inspect const& what,
                                      std::size_t majority);
 
-/// What most was evicted at one member.
-[[nodiscard]] seam::evicted most_evicted(round const& in);
-
 }  // namespace holdfast::stores::quorum

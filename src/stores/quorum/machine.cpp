@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "stores/quorum/eviction.hpp"
 #include "stores/quorum/listing.hpp"
 
 namespace holdfast::stores::quorum {
@@ -37,7 +36,8 @@ machine::machine(environment given)
       watches_{members_, rounds_, given.seed, given.agreed.longest_lease},
       endings_{members_, rounds_, *given.judge},
       claims_{members_, rounds_, membership_, watches_, endings_, *given.judge, given.self},
-      renewals_{members_, rounds_, claims_, *given.judge, given.agreed.longest_lease} {}
+      renewals_{members_, rounds_, claims_, *given.judge, given.agreed.longest_lease},
+      evictions_{members_, rounds_, given.agreed.longest_lease} {}
 
 void machine::take(seam::request_id id, seam::request const& what, base::instant now) {
     std::visit(overloaded{
@@ -49,7 +49,7 @@ void machine::take(seam::request_id id, seam::request const& what, base::instant
                    [&](seam::watch const& verb) { watches_.watch(id, verb, now); },
                    [&](seam::unwatch const& verb) { watches_.unwatch(id, verb, now); },
                    [&](seam::inspect const& verb) { inspect(id, verb, now); },
-                   [&](seam::evict const& verb) { evict(id, verb, now); },
+                   [&](seam::evict const& verb) { evictions_.evict(id, verb, now); },
                    [&](auto const&) { rounds_.fail(id, errc::unsupported, nothing_kept, now); },
                },
                what);
@@ -145,21 +145,6 @@ void machine::inspect(seam::request_id id, seam::inspect const& what, base::inst
         rounds_.answer(of, merged_page(of, what, rounds_.majority()), when);
     });
     rounds_.ask_all(in, what, membership_.agreed().longest_lease, now);
-}
-
-void machine::evict(seam::request_id id, seam::evict const& what, base::instant now) {
-    auto& in = rounds_.open(id, now, [this](round& of, base::instant when) {
-        if (!of.asker || of.pending() > 0) return;
-        if (of.answered() < rounds_.majority())
-            return rounds_.answer(of, rounds_.no_majority(&of), when);
-        rounds_.answer(of, most_evicted(of), when);
-    });
-    // A member that hears of it later than that may find the claim given back to the others.
-    auto const longest_lease = membership_.agreed().longest_lease;
-    for (std::size_t i = 0; i < rounds_.size(); ++i)
-        rounds_.ask(in, i, what,
-                    std::min(members_[i].patience(longest_lease), eviction_span(longest_lease)),
-                    now);
 }
 
 }  // namespace holdfast::stores::quorum

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stores/quorum/claim_votes.hpp"
+#include "stores/quorum/evictions.hpp"
 #include "stores/quorum/membership.hpp"
 #include "stores/quorum/name_watches.hpp"
 #include "stores/quorum/renewals.hpp"
@@ -64,7 +65,6 @@ private:
     [[nodiscard]] bool is_doubted(std::size_t from, seam::request_id id) const;
     void believe(std::size_t from, base::instant now);
     void inspect(seam::request_id id, seam::inspect const& what, base::instant now);
-    void evict(seam::request_id id, seam::evict const& what, base::instant now);
 
     std::vector<member> members_;
     rounds rounds_;
@@ -73,6 +73,7 @@ private:
     claim_endings endings_;
     claim_votes claims_;
     renewals renewals_;
+    evictions evictions_;
     std::vector<doubted_reply> doubted_;
 };
 
