@@ -123,6 +123,50 @@ TEST_F(quorum_machine_eviction, of_a_claim_that_was_back_counts_from_then_on) {
     EXPECT_EQ(repaired(), places{2});
 }
 
+// Those that granted the claim are a majority without it, and at them an eviction is not undone.
+TEST_F(quorum_machine_eviction, is_not_what_a_member_lacks_that_refused_the_claim) {
+    found();
+    auto const id = ask(wanted());
+    auto const votes = take<seam::submit>();
+    answer(votes[0], yes(votes[0]));
+    answer(votes[1], seam::refused{});
+    answer(votes[2], yes(votes[2]));
+    ASSERT_TRUE(told<seam::granted>(id));
+    pass(1900ms);
+    renew({1});
+    EXPECT_EQ(repaired(), places{}) << "an eviction may be under way at the others";
+    pass(200ms);
+    renew({1});
+    EXPECT_EQ(repaired(), places{1});
+}
+
+TEST_F(quorum_machine_eviction, is_not_what_a_member_lacks_that_had_no_vote) {
+    found();
+    machine_.on_notice(2, seam::session_changed{.became = seam::session_changed::state::restored},
+                       now_);
+    answer(take<seam::read>()[0], seam::failure{base::error{errc::store_unavailable}});
+    auto const id = ask(wanted());
+    auto const votes = take<seam::submit>();
+    ASSERT_EQ(votes.size(), 2U);
+    for (auto const& each : votes)
+        answer(each, yes(each));
+    ASSERT_TRUE(told<seam::granted>(id));
+    pass(3s);
+    answer(take<seam::read>()[0], seam::cell{1, records_[2]});
+    renew({2});
+    EXPECT_EQ(repaired(), places{2});
+}
+
+// Its answer may be what was lost: then it has the claim, and may be the first that hears of an eviction.
+TEST_F(quorum_machine_eviction, may_be_what_a_member_lacks_that_was_silent_when_it_was_granted) {
+    found();
+    hold();
+    pass(2s);
+    pass(3s);
+    renew({2});
+    EXPECT_EQ(repaired(), places{});
+}
+
 // Members may be asked over several connections, so that answers overtake each other.
 TEST_F(quorum_machine_eviction, is_not_known_from_an_answer_that_was_overtaken) {
     hold_at_all();

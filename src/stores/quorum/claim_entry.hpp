@@ -25,8 +25,8 @@ struct claim_entry {
         state is{state::not_sent};
         seam::store_time not_after{};
         seam::clock_id clock{};
-        base::instant missing_since{base::never};  ///< at the member, as renewals have found
-        std::uint64_t heard_in{0};                 ///< the last round of these
+        base::instant missing_since{base::never};  ///< at the member, as far as is known
+        std::uint64_t heard_in{0};                 ///< the last renewal that it answered
     };
     phase at{phase::voting};
     seam::claim subject{};

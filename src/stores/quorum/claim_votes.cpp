@@ -136,6 +136,7 @@ void claim_votes::judge_submit(seam::claim_id of, seam::claim_id attempt, round&
     auto const found = claims_.find(of);
     if (found == claims_.end() || found->second.subject.id != attempt) return;
     auto& entry = found->second;
+    note_missing(entry, in, now);
     std::map<seam::sequence, std::size_t> numbers;  // those of a hold that is joined are its own
     for (std::size_t i = 0; i < rounds_.size(); ++i) {
         auto& each = in.votes[i];
@@ -166,6 +167,19 @@ void claim_votes::judge_submit(seam::claim_id of, seam::claim_id attempt, round&
     bool const known =
         in.answered() >= rounds_.majority() || in.answered() + in.pending() < rounds_.majority();
     if (known) on_no_majority(of, in, now);
+}
+
+// Members that refused the claim, or were not asked, lack it from now on, so that the first renewal may repair them. One
+// that did not answer may have it.
+void claim_votes::note_missing(claim_entry& entry, round const& in, base::instant now) {
+    for (std::size_t i = 0; i < in.votes.size(); ++i) {
+        auto const& each = in.votes[i];
+        auto& copy = entry.copies[i];
+        bool const refused =
+            each.is == vote::state::answered && std::holds_alternative<seam::refused>(each.answer);
+        if ((refused || copy.is == copy_state::not_sent) && copy.heard_in == 0)
+            copy.missing_since = std::min(copy.missing_since, now);
+    }
 }
 
 void claim_votes::on_majority(claim_entry& entry, seam::claim_id of, seam::sequence number,

@@ -59,6 +59,7 @@ private:
                     base::instant now);
     void put_to_vote(claim_entry& entry, round& in, base::instant now);
     void judge_submit(seam::claim_id of, seam::claim_id attempt, round& in, base::instant now);
+    static void note_missing(claim_entry& entry, round const& in, base::instant now);
     void on_majority(claim_entry& entry, seam::claim_id of, seam::sequence number, round& in,
                      base::instant now);
     void on_no_majority(seam::claim_id of, round& in, base::instant now);
