@@ -17,6 +17,11 @@ protected:
         for (auto const& each : take<seam::settle>())
             if (each.member != 2) answer(each, seam::settled{seam::ending::released});
     }
+    void answer_hellos() {
+        for (auto const& each : take<seam::hello>())
+            answer(each, seam::done{});
+        pass(1500ms);
+    }
     /// The member that was silent answers a vote: so many ends it is asked for then.
     std::size_t paid_by_the_third() {
         ask(wanted());
@@ -201,6 +206,40 @@ TEST_F(quorum_machine_faults, a_member_of_another_quorum_stops_nobody_while_a_ma
     for (auto const& each : take<seam::submit>())
         answer(each, yes(each));
     EXPECT_TRUE(told<seam::granted>(again));
+}
+
+// It goes by, so that whoever waits asks again.
+TEST_F(quorum_machine_faults, an_outage_beside_a_member_of_another_quorum_is_an_outage) {
+    found();
+    reconnect(1);
+    reconnect(2);
+    member_record const other{.agreed = agreement::on({"a", "b", "d"}, 60s)};
+    auto const reads = take<seam::read>();
+    ASSERT_EQ(reads.size(), 2U);
+    answer(reads[0], seam::cell{2, write(other)});
+    answer(reads[1], seam::failure{base::error{errc::store_unavailable, "nobody listens there"}});
+    auto const id = ask(wanted());
+    auto const hello = ask(seam::hello{});
+    answer_hellos();
+    for (auto const each : {id, hello}) {
+        ASSERT_TRUE(told<seam::failure>(each));
+        auto const why = told<seam::failure>(each)->error;
+        EXPECT_TRUE(why.is(errc::store_unavailable)) << why.text;
+        EXPECT_NE(why.text.find("another quorum"), std::string::npos) << why.text;
+        EXPECT_NE(why.text.find("nobody listens there"), std::string::npos) << why.text;
+    }
+}
+
+// Nobody gives the others a record while the URL may be wrong.
+TEST_F(quorum_machine_faults, new_members_beside_one_of_another_quorum_are_a_mistake) {
+    auto const id = ask(seam::hello{});
+    member_record const other{.agreed = agreement::on({"a", "x", "y"}, 60s)};
+    for (int turn = 0; turn < 5; ++turn, pass(400ms))
+        for (auto const& each : take<seam::read>())
+            answer(each, each.member == 0 ? seam::cell{1, write(other)} : seam::cell{});
+    ASSERT_TRUE(told<seam::failure>(id));
+    EXPECT_TRUE(told<seam::failure>(id)->error.is(errc::limit_mismatch));
+    EXPECT_TRUE(take<seam::swap>().empty());
 }
 
 TEST_F(quorum_machine_faults, one_undecided_claim_keeps_no_renewal_back_beyond_the_lease) {

@@ -18,6 +18,13 @@ constexpr milliseconds ask_down_again{200};
 constexpr milliseconds look_twice{300};
 constexpr std::chrono::hours record_kept{24 * 366 * 10};
 
+bool is_of_another_quorum(member const& each) { return each.disagreement.has_value(); }
+
+// Also while it is looked at again.
+bool lacks_record(member const& each) {
+    return each.looks > 0 && (each.state == standing::missing || each.state == standing::asked);
+}
+
 }  // namespace
 
 std::size_t membership::voters() const {
@@ -25,10 +32,15 @@ std::size_t membership::voters() const {
         std::ranges::count_if(members_, [](member const& each) { return each.has_vote(); }));
 }
 
+// Members without a record get none while one disagrees, so that they are no more help than that one.
 base::error const* membership::disagreement() const {
-    auto const found = std::ranges::find_if(
-        members_, [](member const& each) { return each.disagreement.has_value(); });
-    return found == members_.end() ? nullptr : &*found->disagreement;
+    auto const found = std::ranges::find_if(members_, is_of_another_quorum);
+    if (found == members_.end()) return nullptr;
+    auto const stuck =
+        static_cast<std::size_t>(std::ranges::count_if(members_, [](member const& each) {
+            return is_of_another_quorum(each) || lacks_record(each);
+        }));
+    return rounds_.size() - stuck < rounds_.majority() ? &*found->disagreement : nullptr;
 }
 
 // --- time ----------------------------------------------------------------------------------------
@@ -192,7 +204,7 @@ void membership::on_missing_record(std::size_t of, base::instant now) {
 // Who names other servers than all the rest must not make a member of any of them: none says that it belongs to another
 // quorum, and one says that it belongs to this, or most of them could be new.
 bool membership::may_give_record() const {
-    if (disagreement() != nullptr) return false;
+    if (std::ranges::any_of(members_, is_of_another_quorum)) return false;
     // One that has not been heard of yet may be as new, and only slower.
     if (std::ranges::any_of(members_, [](member const& each) {
             return each.state == standing::asked && !each.clock &&

@@ -26,7 +26,8 @@ public:
 
     [[nodiscard]] agreement const& agreed() const noexcept { return agreed_; }
     [[nodiscard]] std::size_t voters() const;
-    /// What a member says that belongs to another quorum; none when all is well. One that does has no vote.
+    /// What a member says that belongs to another quorum, when without such members no majority is possible. None when
+    /// the others are a majority, though they may be out of reach.
     [[nodiscard]] base::error const* disagreement() const;
 
     /// Answers when a majority can be asked, or cannot.
