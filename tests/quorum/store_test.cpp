@@ -10,6 +10,7 @@
 
 #include "base/url.hpp"
 #include "quorum/fake_member.hpp"
+#include "stores/quorum/agreement.hpp"
 #include "support/eventually.hpp"
 
 extern "C" holdfast::seam::store_module const* holdfast_store_quorum_v1();
@@ -97,6 +98,18 @@ TEST_F(quorum_store, that_is_shut_does_not_wait_for_a_silent_member_for_long) {
     EXPECT_EQ(servers_[0].holders("q") + servers_[2].holders("q"), 0U);
     for (auto const& each : servers_)
         EXPECT_TRUE(each.shut);
+}
+
+TEST_F(quorum_store, gives_also_the_name_under_which_members_keep_their_record) {
+    auto const name = stores::quorum::record_key().name;
+    acquire(name);
+    auto const listed = ask(seam::inspect{});
+    auto const* const page = std::get_if<seam::page>(&listed);
+    ASSERT_NE(page, nullptr) << listed.index();
+    ASSERT_EQ(page->names.size(), 1U) << "the record is nobody's lock";
+    EXPECT_EQ(page->names[0].name, name);
+    release();
+    EXPECT_TRUE(std::get<seam::page>(ask(seam::inspect{})).names.empty());
 }
 
 }  // namespace

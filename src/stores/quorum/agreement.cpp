@@ -59,7 +59,8 @@ std::optional<member_record> read_record(std::string_view text) {
     return out;
 }
 
-seam::cell_key record_key() { return {lock_kind::latch, "holdfast quorum", "members"}; }
+// Stores keep the names of conditions apart from all others, and a quorum has no conditions.
+seam::cell_key record_key() { return {lock_kind::condition, "holdfast quorum", "members"}; }
 
 std::string disagreement_text(std::string const& member, agreement const& found,
                               agreement const& wanted) {

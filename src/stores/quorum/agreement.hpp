@@ -36,7 +36,7 @@ struct member_record {
 /// Nothing when it is not one.
 [[nodiscard]] std::optional<member_record> read_record(std::string_view text);
 
-/// The cell of a member in which its record is.
+/// The cell of a member in which its record is. No name that a user may lock is in its way.
 [[nodiscard]] seam::cell_key record_key();
 
 /// What is wrong when a member's record says something else than this client's URL.
