@@ -4,13 +4,17 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/url.hpp"
 #include "quorum/fake_member.hpp"
 #include "stores/quorum/agreement.hpp"
+#include "stores/quorum/settings.hpp"
 #include "support/eventually.hpp"
 
 extern "C" holdfast::seam::store_module const* holdfast_store_quorum_v1();
@@ -110,6 +114,33 @@ TEST_F(quorum_store, gives_also_the_name_under_which_members_keep_their_record) 
     EXPECT_EQ(page->names[0].name, name);
     release();
     EXPECT_TRUE(std::get<seam::page>(ask(seam::inspect{})).names.empty());
+}
+
+// One server with two votes would be a majority of three.
+TEST(quorum_settings, name_each_server_once_however_it_is_written) {
+    auto const is_taken = [](std::string_view text) {
+        try {
+            (void)stores::quorum::settings::parse(base::url::parse(text));
+            return true;
+        } catch (std::system_error const& refused) {
+            EXPECT_EQ(refused.code(), make_error_code(errc::bad_url)) << refused.what();
+            return false;
+        }
+    };
+    EXPECT_FALSE(is_taken("quorum+redis://a,a,b"));
+    EXPECT_FALSE(is_taken("quorum+redis://a,a:6379,b"));
+    EXPECT_FALSE(is_taken("quorum+rediss://a:6379,b,a"));
+    EXPECT_FALSE(is_taken("quorum+postgres://a,a:5432,b/d"));
+    EXPECT_FALSE(is_taken("quorum+mysql://a:3306,b,a/d"));
+    EXPECT_FALSE(is_taken("quorum+redis://Db1,b,dB1"));
+    EXPECT_TRUE(is_taken("quorum+redis://a,a:6380,b"));
+    EXPECT_TRUE(is_taken("quorum+postgres://a,a:6379,b/d"));
+}
+
+TEST(quorum_settings, keep_the_spelling_that_the_record_is_made_of) {
+    auto const found =
+        stores::quorum::settings::parse(base::url::parse("quorum+redis://A,b:6379,c:1"));
+    EXPECT_EQ(found.addresses, (std::vector<std::string>{"A", "b:6379", "c:1"}));
 }
 
 }  // namespace
