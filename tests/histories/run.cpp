@@ -118,7 +118,7 @@ private:
         event lapse;
         lapse.kind = kind::forgot;
         lapse.before = began;
-        lapse.after = boot_time() + one.aftermath;
+        lapse.after = boot_time() + std::chrono::nanoseconds{one.aftermath}.count();
         lapse.set_note(one.name);
         log_.append(lapse);
     }
