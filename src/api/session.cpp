@@ -66,6 +66,7 @@ session::session(std::string_view url, client_options options)
     self_ = {seam::client_id{base::entropy()}, host_name(), ::getpid(), options.label};
     core::engine::settings settings;
     settings.self = self_.id;
+    settings.store = url_;
     settings.patience = patience_;
     settings.seed = base::entropy();
     // The log needs the loop, and the loop's store needs the log.

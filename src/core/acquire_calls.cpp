@@ -13,9 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-base::error unreachable(claim_state const& claim) {
+base::error unreachable(claim_state const& claim, std::string const& store) {
     if (auto known = claim.last_error()) return known;
-    return silent_store();
+    return silent_store(store);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ void acquire_calls::on_deadline(acquire_call& call, base::instant now) {
     auto const* const claim = call.in->current;
     bool const answered = call.in->busy_at >= call.began || claim->at() == claim_phase::held ||
                           claim->at() == claim_phase::confirming;
-    auto const why = answered ? base::error{} : unreachable(*claim);
+    auto const why = answered ? base::error{} : unreachable(*claim, shared_.settings.store);
     leave(call, now);
     complete(call, why ? verdict::failed : verdict::busy, why);
 }
@@ -197,7 +197,7 @@ base::instant acquire_calls::patience_end(claim_state const& claim) const {
 
 void acquire_calls::fail_impatient(claim_state& claim, base::instant now) {
     auto const queue = claim.queue;
-    auto const why = unreachable(claim);
+    auto const why = unreachable(claim, shared_.settings.store);
     for (auto call = queue->waiting.begin(); call != queue->waiting.end();) {
         auto& one = *call;
         bool const patient = now < patience_end(one, claim);

@@ -130,7 +130,7 @@ void claim_timers::on_silence(claim_state& claim, base::instant now) {
     claim.asking = false;
     ++shared_.counters.requests_failed;
     auto silence = claim.last_error();  // what is known to be wrong says more
-    if (!silence) silence = silent_store();
+    if (!silence) silence = silent_store(shared_.settings.store);
     if (claim.at() == claim_phase::submitting)
         return parts_.submits.on_failure(claim, silence, now);
     if (claim.at() == claim_phase::ending)

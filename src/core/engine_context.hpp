@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/random.hpp"
@@ -22,6 +23,7 @@ namespace holdfast::core {
 struct engine_settings {
     seam::client_id self{};
     seam::capabilities abilities{};
+    std::string store{};  ///< its URL without passwords, for messages
     std::chrono::milliseconds patience{10'000};
     std::chrono::milliseconds request_timeout{3'000};
     std::uint64_t seed{0};

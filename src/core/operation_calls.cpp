@@ -71,7 +71,7 @@ void operation_calls::begin(operation_call& call, base::instant now) {
 
 void operation_calls::attempt(operation_call& call, base::instant now) {
     if (now >= call.deadline) {
-        return finish(call, call.error ? call.error : silent_store());
+        return finish(call, call.error ? call.error : silent_store(shared_.settings.store));
     }
     auto const* const name = name_of(call.ask);
     if (name != nullptr) parts_.settlements.settle_before(std::hash<std::string>{}(*name), now);

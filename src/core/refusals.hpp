@@ -1,6 +1,8 @@
 // Errors and reasons of the engine that have more than one place.
 #pragma once
 
+#include <string>
+
 #include "base/error.hpp"
 
 namespace holdfast::core {
@@ -8,8 +10,10 @@ namespace holdfast::core {
 /// What a call ends in when it comes after `close`.
 [[nodiscard]] inline base::error closed_client() { return base::error{errc::closed}; }
 
-[[nodiscard]] inline base::error silent_store() {
-    return {errc::store_unavailable, "the store did not answer in time"};
+/// `store`: as its users know it.
+[[nodiscard]] inline base::error silent_store(std::string const& store) {
+    return {errc::store_unavailable,
+            "the store" + (store.empty() ? "" : " " + store) + " did not answer in time"};
 }
 
 /// An answer of a kind that does not belong to the request.

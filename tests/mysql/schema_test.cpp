@@ -78,6 +78,24 @@ TEST_F(schema_test, one_table_alone_that_was_dropped_is_made_anew) {
     }
 }
 
+TEST_F(schema_test, holders_learn_that_the_table_of_names_was_dropped_alone) {
+    auto const url = server().url() + "?prefix=torn_";
+    for (auto const* const table : {"head", "line"}) {
+        noting_client one{url, 5s};
+        noting_client other{url, 5s};
+        auto const held = mutex(*one, "q", {.lease = 3s}).acquire();
+        server().ask(std::string{"DROP TABLE torn_"} + table);
+        std::optional<lease> next;
+        EXPECT_TRUE(eventually([&] {
+            return failure_of([&] { next = mutex(*other, "q").try_acquire_for(100ms); }).code() ==
+                       std::error_code{} &&
+                   next;
+        })) << table;
+        EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << table;
+        EXPECT_GT(next->token(), held.token()) << table;
+    }
+}
+
 // With CHAIN each COMMIT begins a transaction, in which later statements would stay.
 TEST_F(schema_test, a_server_that_chains_transactions) {
     mysql_server const chaining{{.arguments = {"--completion-type=CHAIN"}}};

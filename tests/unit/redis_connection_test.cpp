@@ -57,6 +57,24 @@ TEST_F(redis_connection, renewals_wait_for_nobody) {
     EXPECT_EQ(sent(2), (strings{"many a b", "renew a"}));
 }
 
+TEST_F(redis_connection, calls_are_left_to_gather_while_somebody_reads_and_no_longer) {
+    auto const now = base::boot_clock::now();
+    submit("a");
+    submit("b");
+    line_.flush(now, true);
+    submit("c");
+    submit("d");
+    line_.flush(now, true);
+    submit("e");
+    line_.flush(now, true);
+    submit("f");
+    EXPECT_EQ(sent(3), (strings{"many a b", "many c d", "many e f"}));
+    submit("g");
+    line_.flush(now);
+    submit("h");
+    EXPECT_EQ(sent(2), (strings{"submit g", "submit h"}));
+}
+
 TEST_F(redis_connection, a_server_that_carries_out_no_batches_changes_no_order) {
     settle("a");
     submit("b");

@@ -45,7 +45,7 @@ protected:
     }
 
     [[nodiscard]] bool is_idle() const { return all_.size() == 0 && sent_.empty(); }
-    void flush() { all_.send(); }
+    void flush() { random_.below(2) == 0 ? all_.send() : all_.send_when_due(); }
     void begin_again() { all_.cut({errc::store_unavailable, "nothing is under way"}); }
 
     void check() const {

@@ -38,6 +38,12 @@ TEST(access_test, with_open_nodes_a_user_shares_them_with_everybody) {
     EXPECT_TRUE(mutex(other, "r").try_acquire());
 }
 
+TEST(access_test, servers_that_are_waited_for_in_vain_are_named) {
+    client lonely{"zookeeper://127.0.0.1:1?timeout=1h", {.patience = 500ms}};
+    auto const words = support::words_of([&] { return mutex{lonely, "q"}.try_acquire(); });
+    EXPECT_NE(words.find("zookeeper://127.0.0.1:1"), std::string::npos) << words;
+}
+
 TEST(access_test, servers_that_are_not_there_are_told_as_that) {
     for (auto const* const url : {"zookeeper://127.0.0.1:1?timeout=300ms",
                                   "zookeeper://no-such-host.invalid?timeout=300ms"}) {

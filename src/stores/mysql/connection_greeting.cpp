@@ -79,7 +79,7 @@ void connection::on_tables(answer const& found) {
 
 // One by one: what makes a table ends the transaction anyway. Somebody else may make them at the same time.
 void connection::make_tables(std::size_t next) {
-    auto const all = schema::creation(rows_, galera_);
+    auto const all = schema::repair(rows_, galera_);
     if (next == all.size()) return look_for_tables();
     put({all[next], [this, next](answer const& made) {
              if (made.lost || at_ != phase::greeting) return;

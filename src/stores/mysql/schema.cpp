@@ -1,5 +1,8 @@
 #include "stores/mysql/schema.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace holdfast::stores::mysql {
 
 namespace {
@@ -98,6 +101,16 @@ std::vector<std::string> schema::creation(bool rows, bool galera) {
             end,
         "INSERT IGNORE INTO %meta (id, version, swept) VALUES (1, 1, 0)",
     };
+}
+
+std::vector<std::string> schema::repair(bool rows, bool galera) {
+    auto out = creation(rows, galera);
+    auto const sessions = std::ranges::find_if(
+        out, [](auto const& each) { return each.find("%session ") != std::string::npos; });
+    out.insert(std::next(sessions),
+               "DELETE FROM %session WHERE (SELECT COUNT(*) FROM information_schema.tables WHERE "
+               "table_schema=DATABASE() AND table_name IN ('%head','%line'))<2");
+    return out;
 }
 
 std::string schema::ballots_creation() {

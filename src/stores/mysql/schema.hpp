@@ -40,6 +40,9 @@ public:
     /// Makes the tables; those that are there already stay. `galera`: on a node of such a cluster, which takes a sequence only
     /// when its step is left to the node.
     [[nodiscard]] static std::vector<std::string> creation(bool rows, bool galera = false);
+    /// The same for a client that has missed a table. Where holders or waiters were lost with it, all sessions end before it is
+    /// there again: their clients learn it by their next sign of life.
+    [[nodiscard]] static std::vector<std::string> repair(bool rows, bool galera);
     /// Makes the table of ballots, which tables from before there were any do not have: the last one of each name, and that
     /// of the name without a letter, the floor, for all names that are not there.
     [[nodiscard]] static std::string ballots_creation();
