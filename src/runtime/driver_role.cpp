@@ -32,10 +32,6 @@ bool driver_role::wait(base::mutex& held, waiter& self, base::instant until) {
         drive(held, until);
         self.driving = false;
         pass_on();
-        if (!driven_ && sleepers_.empty()) {
-            base::unlocked const meanwhile{held};
-            store_.flush();
-        }
         return true;
     }
     if (io_thread_drives_ && !wanted_) {
@@ -55,7 +51,9 @@ bool driver_role::wait(base::mutex& held, waiter& self, base::instant until) {
 bool driver_role::io_thread_turn(base::mutex& held) {
     bool const by_caller = std::exchange(wanted_, false) && !sleepers_.empty();
     if (by_caller || driven_ || boot_clock::now() < left_at_ + linger) {
+        bool const nobody = !driven_;
         base::unlocked const meanwhile{held};
+        if (nobody) store_.flush();
         io_alarm_.wait();  // whoever leaves the role sets it
         return false;
     }
@@ -80,6 +78,13 @@ void driver_role::pass_on() noexcept {
     if (driven_) return;
     (void)wake_one();
     if (!io_thread_drives_) leave_to_callers();  // also where the woken one gets no time to run
+}
+
+void driver_role::leave(base::mutex& held) {
+    pass_on();
+    if (driven_ || !sleepers_.empty()) return;
+    base::unlocked const meanwhile{held};
+    store_.flush();
 }
 
 // The I/O thread's alarm is moved rather than the I/O thread woken, and not at every turn.

@@ -33,6 +33,8 @@ public:
     /// For a caller that stops waiting: it may have been woken to take the role, and does not need it. Somebody must
     /// drive as long as notices may come: the next waiter, else the I/O thread in a while.
     void pass_on() noexcept;
+    /// The same at the end of its wait: where nobody comes, what it has left in the store is sent.
+    void leave(base::mutex& held) HOLDFAST_REQUIRES(held);
     /// Somebody waits who does not drive by himself: a role that is left to callers must not stay free.
     void fill() noexcept;
 

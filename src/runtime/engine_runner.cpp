@@ -192,6 +192,7 @@ void engine_runner::close(nanoseconds patience) noexcept {
     }
     threads_.stop_notifiers();
     fork_watch_.reset();
+    store_->flush();  // what nobody has driven for
     store_->shut();
 }
 

@@ -165,7 +165,7 @@ void engine_runner::wait_until_done(waiter& self, base::instant until, Step step
         }
     }
     leave_rest();
-    driver_.pass_on();
+    driver_.leave(mutex);
     after_event();
 }
 

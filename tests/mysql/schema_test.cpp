@@ -96,6 +96,17 @@ TEST_F(schema_test, holders_learn_that_the_table_of_names_was_dropped_alone) {
     }
 }
 
+TEST_F(schema_test, tables_of_another_version_are_not_repaired) {
+    auto const url = server().url() + "?prefix=later_";
+    server().ask(store_schema(url));
+    server().ask(
+        "UPDATE later_meta SET version = 2; DROP TABLE later_line; INSERT INTO later_session VALUES "
+        "(1, 1, 1, 1, '')");
+    noting_client one{url};
+    EXPECT_EQ(failure_of([&] { (void)mutex(*one, "q").try_lock(); }).code(), errc::unsupported);
+    EXPECT_EQ(server().ask("SELECT count(*) FROM later_session"), "1\n");
+}
+
 // With CHAIN each COMMIT begins a transaction, in which later statements would stay.
 TEST_F(schema_test, a_server_that_chains_transactions) {
     mysql_server const chaining{{.arguments = {"--completion-type=CHAIN"}}};

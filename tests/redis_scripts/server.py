@@ -13,7 +13,7 @@ import redis
 _PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent():
+def die_with_parent():
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -26,7 +26,7 @@ class Server:
         self._process = subprocess.Popen(
             [*program, "--port", "0", "--unixsocket", self.socket, "--dir", self.folder, "--save", "",
              "--appendonly", "no", *options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=_die_with_parent)
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
         try:
             self._wait()
         except BaseException:

@@ -92,7 +92,7 @@ protected:
             base::lock_guard const guard{on_.mutex};
             while (!self_.done && base::boot_clock::now() < until)
                 (void)on_.role.wait(on_.mutex, self_, until);
-            on_.role.pass_on();
+            on_.role.leave(on_.mutex);
             ended_ = true;
         }
         driver_role_test& on_;

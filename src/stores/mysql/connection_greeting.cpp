@@ -64,15 +64,19 @@ void connection::look_for_tables() {
 
 void connection::on_tables(answer const& found) {
     if (found.lost || at_ != phase::greeting) return;
+    bool const told = !found.results.empty() && !found.rows(0).empty();
+    auto const known = told ? number_in(found.first()[0]) : 0;
+    auto const refuse = [&] {
+        fail(sql::other_version(static_cast<std::int64_t>(known), schema::version, to_));
+    };
+    if (told && known != schema::version) return refuse();  // whatever it lacks is not ours to make
     constexpr int most_tries = 3;
     // The version is written last: without it, somebody else is making the tables now.
     bool const missing = found.error == no_such_table || found.error == no_such_sequence ||
-                         (found.error == 0 && found.rows(0).empty());
+                         (found.error == 0 && !told);
     if (missing && tries_to_make_++ < most_tries) return make_tables(0);
     if (found.error != 0) return fail(explain(found.error, found.words, to_));
-    auto const known = found.rows(0).empty() ? 0 : number_in(found.first()[0]);
-    if (known != schema::version)
-        return fail(sql::other_version(static_cast<std::int64_t>(known), schema::version, to_));
+    if (!told) return refuse();
     at_ = phase::ready;
     fresh_ = true;
 }

@@ -42,15 +42,19 @@ void link::drive(base::instant until) {
     drive(held, until);
     servers_.flush(now_, true);  // what was left while the sink was told
     poller_.wake_by(next_due());
-    // What TLS has read ahead shows at no socket, and whoever waits for the descriptor must come back for it.
-    if (have_more(servers_, messages_)) poller_.wake();
+    // What TLS has read ahead shows at no socket, and neither does what a broken connection tells: whoever waits for the
+    // descriptor must come back for it.
+    if (have_more(servers_, messages_) || !deliveries_.empty()) poller_.wake();
     driven_ = false;
 }
 
 void link::flush() noexcept {
     if (abandoned_) return;
     guard const held{mutex_};
-    if (!driven_ && !shut_) servers_.flush(base::boot_clock::now(), false);
+    if (driven_ || shut_) return;
+    servers_.flush(base::boot_clock::now(), false);
+    poller_.wake_by(next_due());
+    if (!deliveries_.empty()) poller_.wake();
 }
 
 void link::drive(guard& held, base::instant until) {
