@@ -1,4 +1,5 @@
 // The tables: made by somebody else beforehand, of another version, and gone.
+#include <optional>
 #include <string>
 
 #include "mysql/fixture.hpp"
@@ -100,7 +101,8 @@ TEST_F(schema_test, tables_of_another_version_are_not_repaired) {
     auto const url = server().url() + "?prefix=later_";
     server().ask(store_schema(url));
     server().ask(
-        "UPDATE later_meta SET version = 2; DROP TABLE later_line; INSERT INTO later_session VALUES "
+        "UPDATE later_meta SET version = 2; DROP TABLE later_line; INSERT INTO later_session "
+        "VALUES "
         "(1, 1, 1, 1, '')");
     noting_client one{url};
     EXPECT_EQ(failure_of([&] { (void)mutex(*one, "q").try_lock(); }).code(), errc::unsupported);
