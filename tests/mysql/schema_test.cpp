@@ -87,7 +87,7 @@ TEST_F(schema_test, holders_learn_that_the_table_of_names_was_dropped_alone) {
         auto const held = mutex(*one, "q", {.lease = 3s}).acquire();
         server().ask(std::string{"DROP TABLE torn_"} + table);
         std::optional<lease> next;
-        EXPECT_TRUE(eventually([&] {
+        ASSERT_TRUE(eventually([&] {
             return failure_of([&] { next = mutex(*other, "q").try_acquire_for(100ms); }).code() ==
                        std::error_code{} &&
                    next;

@@ -87,7 +87,7 @@ class PairCost(unittest.TestCase):
     def test_one_owner(self):
         self.assertCosts("one", 300, {
             "client instructions": 45_000,
-            "system calls": 9,
+            "system calls": 7,
             "allocations": 23,
             "server instructions": 160_000,
             "calls": 2,
@@ -97,7 +97,7 @@ class PairCost(unittest.TestCase):
     def test_many_owners(self):
         self.assertCosts("many", 1920, {
             "client instructions": 52_000,
-            "system calls": 4,
+            "system calls": 1,
             "allocations": 36,
             "server instructions": 90_000,
             "calls": 0.3,
