@@ -15,12 +15,13 @@
 #     [DEPENDS targets...]        # to be built before, such as holdfast_cli
 #     [ARGS arguments...] [ENVIRONMENT NAME=value...])
 #
-# defines one test program. The label `sanitize` chooses it for the sanitizer part of `make test`.
+# defines one test program. Two labels choose it for the sanitizer parts of `make test`: `sanitize` for both builds, `asan`
+# for AddressSanitizer alone, where all that is tested runs on one thread: ThreadSanitizer has nothing to find there.
 
 find_package(GTest REQUIRED)
 
 add_custom_target(holdfast_tests)            # every test program and what it needs
-add_custom_target(holdfast_sanitize_tests)   # those with the label sanitize
+add_custom_target(holdfast_sanitize_tests)   # those whose labels choose them for this sanitizer
 add_custom_target(holdfast_simulation_tests) # those whose name begins with simulation
 
 # Tests see none of the user's settings. Sanitizers stop at the first finding.
@@ -35,13 +36,13 @@ set(HOLDFAST_TEST_ENVIRONMENT
 
 function(holdfast_set_test_properties test)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;WORKS;SERVERS;RELEASE_ONLY" "TIMEOUT" "LABELS;ENVIRONMENT")
-    # tools/test runs three times as many at a time as there are cores; whoever works counts for three.
+    # tools/test runs five times as many at a time as there are cores; whoever works counts for five.
     set(weight 1)
     if(arg_SERVERS)
         set(weight 2)
     endif()
     if(arg_WORKS)
-        set(weight 3)
+        set(weight 5)
     endif()
     if(arg_RELEASE_ONLY)
         list(APPEND arg_LABELS release)
@@ -99,11 +100,12 @@ function(holdfast_add_test)
     endif()
     add_dependencies(${target} holdfast_stores ${arg_DEPENDS})
     add_dependencies(holdfast_tests ${target})
-    foreach(label sanitize simulation)
-        if(label IN_LIST arg_LABELS)
-            add_dependencies(holdfast_${label}_tests ${target})
-        endif()
-    endforeach()
+    if("sanitize" IN_LIST arg_LABELS OR ("asan" IN_LIST arg_LABELS AND NOT HOLDFAST_SANITIZE STREQUAL "thread"))
+        add_dependencies(holdfast_sanitize_tests ${target})
+    endif()
+    if("simulation" IN_LIST arg_LABELS)
+        add_dependencies(holdfast_simulation_tests ${target})
+    endif()
 
     if(NOT arg_NO_ENTRIES)
         holdfast_get_manner(how)

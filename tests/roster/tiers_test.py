@@ -22,8 +22,8 @@ HEADER = """\
 # What each run of the tests must contain; tiers_test.py compares. After a change that is meant:
 #     /usr/bin/python3 tests/roster/tiers_test.py build/dev --write
 #
-# change: `make test` and `make test-all`. release: `make test-all` alone. sanitize: also under both sanitizers in
-# `make test`. Behind the name, the number of its shards.
+# change: `make test` and `make test-all`. release: `make test-all` alone. In `make test` also: sanitize, under both
+# sanitizers; asan, under AddressSanitizer alone. Behind the name, the number of its shards.
 """
 SUITES = """
 # The conformance suites that `make test` runs over each row.
@@ -49,7 +49,8 @@ def summary(entries):
         if "GTEST_TOTAL_SHARDS" in environment:
             name = name.rsplit(".", 1)[0]
         shards[name] += 1
-        tier = ["release" if "release" in labels else "change"] + ["sanitize"] * ("sanitize" in labels)
+        tier = ["release" if "release" in labels else "change"]
+        tier += [label for label in ("sanitize", "asan") if label in labels]
         if runs.setdefault(name, tier) != tier:
             raise SystemExit(f"the shards of {name} are in different runs")
     return [f"{' '.join(runs[name]):16} {name} {shards[name]}" for name in sorted(shards)]
