@@ -44,6 +44,21 @@ using support::words_of;
 /// answer takes a while, and without it the call ends with `store_unavailable`.
 inline constexpr milliseconds time_to_answer{2500};
 
+/// Whether `call(time)` fails, and not before its time, because the store has said "busy" or "not yet". Where the first
+/// answer takes longer than that, it has twice the time.
+template <class Call>
+[[nodiscard]] bool ends_with_its_time(Call&& call) {
+    for (milliseconds time{200};; time *= 2) {
+        try {
+            stopwatch const since;
+            bool const got_it = static_cast<bool>(call(time));
+            return !got_it && since.elapsed() >= time;
+        } catch (std::system_error const& failed) {
+            if (failed.code() != errc::store_unavailable || time > time_to_answer) throw;
+        }
+    }
+}
+
 class store_test : public testing::TestWithParam<store_row> {
 protected:
     [[nodiscard]] context& store() const { return *context_; }

@@ -68,6 +68,10 @@ void run(std::vector<std::string> const& words, std::string const& log) {
         throw std::runtime_error{"it failed, see " + log + ": " + words.front()};
 }
 
+struct connection_ended : std::runtime_error {
+    connection_ended() : runtime_error{"redis has ended the connection"} {}
+};
+
 /// A blocking connection, closed when the object ends.
 class wire {
 public:
@@ -91,9 +95,9 @@ public:
         auto text = "*" + std::to_string(words.size()) + "\r\n";
         for (auto const& word : words)
             text += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
-        require(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
-                    static_cast<ssize_t>(text.size()),
-                "send to redis");
+        auto const sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+        if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) throw connection_ended{};
+        require(sent == static_cast<ssize_t>(text.size()), "send to redis");
     }
 
     [[nodiscard]] std::string read() const {
@@ -111,7 +115,9 @@ public:
 private:
     [[nodiscard]] char read_one() const {
         char out = 0;
-        if (::recv(socket_, &out, 1, 0) != 1) throw std::runtime_error{"redis says nothing"};
+        auto const got = ::recv(socket_, &out, 1, 0);
+        if (got == 0 || (got < 0 && errno == ECONNRESET)) throw connection_ended{};
+        if (got != 1) throw std::runtime_error{"redis says nothing"};
         return out;
     }
     [[nodiscard]] std::string read_line() const {
@@ -216,10 +222,17 @@ bool redis_server::answers() const {
 }
 
 std::string redis_server::ask(std::vector<std::string> const& words) const {
-    wire const it{socket_path()};
-    if (!it.is_connected()) throw std::runtime_error{"redis cannot be reached"};
-    it.send(words);
-    return it.read();
+    // A sentinel that makes a server a master or a replica ends the connections of its clients.
+    for (int tries = 1;; ++tries) {
+        wire const to{socket_path()};
+        if (!to.is_connected()) throw std::runtime_error{"redis cannot be reached"};
+        try {
+            to.send(words);
+            return to.read();
+        } catch (connection_ended const&) {
+            if (tries == 5) throw;
+        }
+    }
 }
 
 void redis_server::stop() {
