@@ -36,17 +36,22 @@ inline support::mysql_server& server() {
     return one;
 }
 
+inline client::maker driver_of(std::string const& prefix, bool numbers_from_rows,
+                               std::string const& url = server().url()) {
+    return [=](compare::driver_events& events) {
+        auto wanted = mysql::settings::parse(base::url::parse(url));
+        wanted.prefix = prefix;
+        wanted.numbers_from_rows = numbers_from_rows;
+        return std::make_unique<mysql::driver>(std::move(wanted), events,
+                                               [](log_level, std::string const&) {});
+    };
+}
+
 /// A client with a session of its own.
 struct party {
     explicit party(std::string const& prefix = "holdfast_", bool numbers_from_rows = false,
                    std::chrono::milliseconds lease = 60s, std::string const& url = server().url())
-        : self{[&](compare::driver_events& events) {
-              auto wanted = mysql::settings::parse(base::url::parse(url));
-              wanted.prefix = prefix;
-              wanted.numbers_from_rows = numbers_from_rows;
-              return std::make_unique<mysql::driver>(std::move(wanted), events,
-                                                     [](log_level, std::string const&) {});
-          }},
+        : self{driver_of(prefix, numbers_from_rows, url)},
           session{new_session()},
           opened{expect<compare::opened>(self.open(session, lease))} {}
 

@@ -109,6 +109,22 @@ TEST_F(schema_test, tables_of_another_version_are_not_repaired) {
     EXPECT_EQ(server().ask("SELECT count(*) FROM later_session"), "1\n");
 }
 
+// Some of the names may be taken, in a database that is shared.
+TEST_F(schema_test, a_table_of_somebody_else_keeps_its_rows) {
+    server().ask(
+        "CREATE TABLE app_session (id INT, data TEXT); INSERT INTO app_session VALUES (1, 'a "
+        "cart')");
+    expect_refusal(server().url() + "?prefix=app_", errc::unsupported, "not those of holdfast");
+    EXPECT_EQ(server().ask("SELECT data FROM app_session"), "a cart\n");
+}
+
+TEST_F(schema_test, a_table_of_somebody_else_beside_the_others_is_refused) {
+    auto const url = server().url() + "?prefix=mixed_";
+    server().ask(store_schema(url));
+    server().ask("DROP TABLE mixed_mail; CREATE TABLE mixed_mail (x INT)");
+    expect_refusal(url, errc::unsupported, "not those of holdfast");
+}
+
 // With CHAIN each COMMIT begins a transaction, in which later statements would stay.
 TEST_F(schema_test, a_server_that_chains_transactions) {
     mysql_server const chaining{{.arguments = {"--completion-type=CHAIN"}}};

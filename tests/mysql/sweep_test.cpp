@@ -132,5 +132,15 @@ TEST(mysql_sweep, numbers_that_were_drawn_are_removed) {
     EXPECT_GT(one.commit(again).written, first);
 }
 
+// A database that is shared may have a table of that name.
+TEST(mysql_sweep, rows_of_somebody_else_are_no_numbers) {
+    server().ask(
+        "CREATE TABLE theirs_stamp (id BIGINT AUTO_INCREMENT PRIMARY KEY, note TEXT); INSERT INTO "
+        "theirs_stamp VALUES (7, 'a cart')");
+    client self{driver_of("theirs_", true)};
+    EXPECT_TRUE(std::holds_alternative<compare::rejected>(self.open(new_session(), 60s)));
+    EXPECT_EQ(server().ask("SELECT * FROM theirs_stamp"), "7\ta cart\n");
+}
+
 }  // namespace
 }  // namespace holdfast::mysql_tests

@@ -132,6 +132,18 @@ TEST_F(schema_test, a_holder_learns_that_the_table_of_names_alone_was_dropped) {
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
 }
 
+// Some of the names may be taken, in a schema that is shared: nothing is done to what is there, and nothing is left beside it.
+TEST_F(schema_test, a_table_of_somebody_else_keeps_its_rows) {
+    server().ask(
+        "CREATE TABLE app_session (id text, data text); INSERT INTO app_session VALUES ('1', 'a "
+        "cart')");
+    expect_refusal(server().url() + "?prefix=app_", errc::unsupported, "not those of holdfast");
+    EXPECT_EQ(server().ask("SELECT data FROM app_session"), "a cart\n");
+    EXPECT_EQ(server().ask("SELECT to_regclass('app_head') IS NULL"), "t\n");
+    EXPECT_ANY_THROW(server().ask(store_schema(server().url() + "?prefix=app_")));
+    EXPECT_EQ(server().ask("SELECT data FROM app_session"), "a cart\n");
+}
+
 // Whoever comes when nothing is missing ends nobody's session.
 TEST_F(schema_test, tables_that_are_there_are_left_alone) {
     auto const url = server().url() + "?prefix=whole_";

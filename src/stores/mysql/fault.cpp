@@ -39,6 +39,7 @@ constexpr std::array rules{
          {errc::store_unavailable,
           "has lost the sequence of holdfast; it is made anew with the next connection"}},
     rule{1054, 1054, sql::troubles::other_tables},
+    rule{1241, 1241, sql::troubles::other_tables},
     rule{1040, 1040, sql::troubles::no_connection_left},
     rule{1203,
          1203,

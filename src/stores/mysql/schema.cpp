@@ -61,12 +61,16 @@ std::string schema::greeting(std::int64_t lock_seconds) {
 std::string schema::look(std::int64_t server_time, bool rows) {
     auto const stamp = std::to_string(server_time / 32);
     return "SELECT version FROM %meta;" +
-           (rows ? "INSERT IGNORE INTO %stamp (id) SELECT " + stamp
+           // A table of somebody else has more than one column, which is an error here.
+           (rows ? "SELECT (SELECT * FROM %stamp LIMIT 0);INSERT IGNORE INTO %stamp (id) SELECT " +
+                       stamp
                  : "SELECT SETVAL(%stamp," + stamp + ")") +  // never goes back
            " FROM %meta WHERE version=" +
            std::to_string(version) +
-           // Each of them may be gone alone.
-           ";SELECT 1 FROM %session,%head,%line,%mail LIMIT 0";
+           // Each of them may be gone alone, or be somebody else's.
+           ";SELECT s.generation,h.sessions,l.claim,m.stamp FROM %session s,%head h,%line l,%mail "
+           "m "
+           "LIMIT 0";
 }
 
 std::vector<std::string> schema::creation(bool rows, bool galera) {
@@ -107,9 +111,13 @@ std::vector<std::string> schema::repair(bool rows, bool galera) {
     auto out = creation(rows, galera);
     auto const sessions = std::ranges::find_if(
         out, [](auto const& each) { return each.find("%session ") != std::string::npos; });
-    out.insert(std::next(sessions),
-               "DELETE FROM %session WHERE (SELECT COUNT(*) FROM information_schema.tables WHERE "
-               "table_schema=DATABASE() AND table_name IN ('%head','%line'))<2");
+    out.insert(
+        std::next(sessions),
+        // The columns are named so that a table of somebody else fails, and keeps what it has.
+        "DELETE FROM %session WHERE generation IS NOT NULL AND lease IS NOT NULL AND "
+        "expires IS NOT NULL AND body IS NOT NULL AND (SELECT COUNT(*) FROM "
+        "information_schema.tables WHERE table_schema=DATABASE() AND table_name IN "
+        "('%head','%line'))<2");
     return out;
 }
 

@@ -75,8 +75,9 @@ void connection::make_tables() {
           [this](answer made) {
               if (made.lost || at_ != phase::greeting) return;
               auto const* const bad = made.failed();
-              // Somebody else may have made them meanwhile: the next look tells.
-              if (bad != nullptr && bad->state() == "42501")
+              // Somebody else may have made them meanwhile: the next look tells. It does not tell what may not be
+              // made, nor that there are other tables in the way.
+              if (bad != nullptr && (bad->state() == "42501" || bad->state() == "42703"))
                   return fail(explain(bad->state(), bad->words(), to_));
               look_for_tables();
           }},

@@ -32,7 +32,10 @@ constexpr std::array creation_texts{
     "PRIMARY KEY (name, condition, place), UNIQUE (claim, name, condition, session))",
     ballots_table,
     "SELECT setval('%stamp', greatest(last_value, #)) FROM %stamp",
-    "DELETE FROM %session WHERE current_setting('holdfast.torn') = 'true' AND NOT EXISTS (SELECT 1 "
+    // The columns are named so that a table of somebody else fails, and keeps what it has.
+    "DELETE FROM %session WHERE generation IS NOT NULL AND lease IS NOT NULL AND expires IS NOT "
+    "NULL "
+    "AND body IS NOT NULL AND current_setting('holdfast.torn') = 'true' AND NOT EXISTS (SELECT 1 "
     "FROM %meta WHERE version <> !)",
     "INSERT INTO %meta (version, swept) SELECT !, 0 WHERE NOT EXISTS (SELECT 1 FROM %meta)",
 };
@@ -128,7 +131,10 @@ schema::schema(std::string prefix)
       look_{"",
             filled("SELECT version, (SELECT " + std::string{behind} + " FROM %stamp) FROM %meta",
                    prefix_)},
-      look_for_others_{"", filled("SELECT 1 FROM %session, %head, %line LIMIT 0", prefix_)},
+      look_for_others_{"",
+                       filled("SELECT s.generation, h.sessions, l.claim FROM %session s, %head h, "
+                              "%line l LIMIT 0",
+                              prefix_)},
       sweep_turn_{
           "", filled("UPDATE %meta SET swept = @ WHERE swept < @ - 60000000 RETURNING 1", prefix_)},
       sweep_soon_{"", filled("UPDATE %meta SET swept = @ - 59000000", prefix_)},
