@@ -94,6 +94,7 @@ void notice_reader::on_session(seam::session_changed const& what, base::instant 
         parts_.claims.on_disconnection();
         parts_.watches.on_reconnection(parts_.tasks);
     }
+    std::vector<claim_state*> to_renew;
     for (auto* const claim : concerned(what)) {
         switch (what.became) {
         case state::in_doubt: parts_.holds.doubt(*claim, now); break;
@@ -101,10 +102,11 @@ void notice_reader::on_session(seam::session_changed const& what, base::instant 
         case state::restored:
             if (claim->at() == phase::held || claim->at() == phase::confirming ||
                 (claim->at() == phase::waiting && claim->in_store_line))
-                parts_.renewals.want(*claim, now);
+                to_renew.push_back(claim);
             break;
         }
     }
+    parts_.renewals.want_all(to_renew, now);
     parts_.renewals.send_due(now);
 }
 

@@ -2,6 +2,9 @@
 #include "core/renewer.hpp"
 
 #include <algorithm>
+#include <ranges>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "core/engine_parts.hpp"
@@ -22,11 +25,34 @@ constexpr milliseconds shortest_answer{20};
 
 // It goes when its turn comes: in each lane a bounded number of renewals is under way.
 void renewer::want(claim_state& claim, base::instant now) {
-    if (claim.waits_to_renew()) return;
+    if (!claim.waits_to_renew()) add(claim, wish_of(claim, now), now);
+}
+
+void renewer::want_all(std::span<claim_state* const> by_age, base::instant now) {
+    std::unordered_map<std::string_view, renewal_window::wish> most_urgent;  // of the younger ones
+    for (auto* const claim : by_age | std::views::reverse) {
+        if (claim->at() != claim_phase::waiting) {
+            want(*claim, now);
+            continue;
+        }
+        auto wish = wish_of(*claim, now);
+        auto const usual = wish.deadline;
+        bool const stands = claim->waits_to_renew();
+        // With a deadline that may be as early as this one.
+        if (stands) wish.deadline = std::min(usual, claim->silent_since + claim->lease / 3);
+        auto& younger = most_urgent.try_emplace(claim->terms->spec->name, wish).first->second;
+        wish.deadline = std::min(wish.deadline, younger.deadline);
+        wish.answer_time = std::min(wish.answer_time, younger.answer_time);
+        younger = wish;
+        if (!stands || wish.deadline < usual) add(*claim, wish, now);
+    }
+}
+
+void renewer::add(claim_state& claim, renewal_window::wish const& wish, base::instant now) {
     if (claim.silent_since == base::never) claim.silent_since = now;
     claim.asking = true;
     claim.answer_by = base::never;  // set when it is sent
-    window_.add(shared_.lane_of(claim.terms->spec->name), wish_of(claim, now));
+    window_.add(shared_.lane_of(claim.terms->spec->name), wish);
     parts_.timing.reschedule(claim);
 }
 

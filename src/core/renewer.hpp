@@ -25,6 +25,9 @@ public:
 
     /// The claim goes when its turn comes, with `send_due`.
     void want(claim_state& claim, base::instant now);
+    /// The same for all of them, the oldest first. Where the store has forgotten those who wait for a name, they queue
+    /// anew in the order in which they are asked for: of these none goes before an older one, whatever their leases.
+    void want_all(std::span<claim_state* const> by_age, base::instant now);
     /// Whether a batch would leave now.
     [[nodiscard]] bool can_send(base::instant now) const noexcept {
         return window_.next_place() <= now;
@@ -39,6 +42,7 @@ public:
     void on_answer(pending_request const& was) { window_.leave(*was.lane, was.subject); }
 
 private:
+    void add(claim_state& claim, renewal_window::wish const& wish, base::instant now);
     [[nodiscard]] renewal_window::wish wish_of(claim_state const& claim, base::instant now) const;
     [[nodiscard]] std::chrono::nanoseconds answer_time(claim_state const& claim) const;
     [[nodiscard]] std::vector<claim_state*> next_batch(seam::lane_id lane);

@@ -96,6 +96,11 @@ protected:
             notices_.push_back(std::move(one.what));
         return answer;
     }
+    /// As a server that was started anew without its data, with a mark ahead of the one before.
+    void lose_data() {
+        std::destroy_at(&store);
+        std::construct_at(&store, 1'000'000U);
+    }
     /// Lets the store answer everything, also what the answers lead to.
     void settle_down() {
         for (auto requests = sent(); !requests.empty() || !notices_.empty(); requests = sent()) {

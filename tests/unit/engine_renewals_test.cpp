@@ -201,6 +201,56 @@ TEST_F(engine_renewals_test, what_is_released_while_it_waits_its_turn_is_not_ren
     EXPECT_EQ(it->counters().renewals, many - 1);
 }
 
+// A store that has forgotten them queues them in the order in which it is asked for them.
+TEST_F(engine_renewals_test, those_who_wait_for_a_name_queue_anew_in_order_of_age) {
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
+    waiting oldest{queue_for({.lease = 30s, .order = ordering::fair})};
+    waiting younger{queue_for({.lease = 3s, .order = ordering::fair})};
+    waiting youngest{queue_for({.lease = 9s, .order = ordering::fair})};
+    for (auto* const each : {&oldest, &younger, &youngest}) {
+        it->begin(each->call, now);
+        settle_down();
+    }
+    lose_data();
+    reconnect();
+    settle_down();
+    EXPECT_EQ(in_the_way->state(now), lease_state::lost);
+    ASSERT_EQ(oldest.completions, 1);
+    EXPECT_EQ(younger.completions, 0);
+    it->release(oldest.call.held, now);
+    settle_down();
+    ASSERT_EQ(younger.completions, 1);
+    EXPECT_EQ(youngest.completions, 0);
+    it->release(younger.call.held, now);
+    settle_down();
+    EXPECT_EQ(youngest.completions, 1);
+}
+
+TEST_F(engine_renewals_test, one_that_has_waited_its_turn_does_not_go_before_an_older_one) {
+    auto const others = take_many({.lease = 6s}, renewal_window::most * batch - 1, "n");
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
+    waiting oldest{queue_for({.order = ordering::fair})};
+    waiting younger{queue_for({.order = ordering::fair})};
+    for (auto* const each : {&oldest, &younger}) {
+        it->begin(each->call, now);
+        settle_down();
+    }
+    reconnect();
+    ASSERT_EQ(renewals().size(),
+              renewal_window::most);  // which are lost; the oldest is the last in them
+    pass(100ms, false);
+    (void)sent();
+    lose_data();
+    reconnect();
+    for (int i = 0; i < 100 && oldest.completions + younger.completions == 0; ++i)
+        pass(100ms);
+    ASSERT_EQ(oldest.completions, 1);
+    EXPECT_EQ(younger.completions, 0);
+    it->release(oldest.call.held, now);
+    settle_down();
+    EXPECT_EQ(younger.completions, 1);
+}
+
 // The renewal of a waiter is an attempt of its policy: it is one attempt, however long it waits its turn.
 TEST_F(engine_renewals_test, an_attempt_that_waits_its_turn_is_one_attempt) {
     auto const all = take_many({}, many, "n");
