@@ -41,15 +41,15 @@ public:
 
     /// Those that ended by themselves meanwhile are owed no more.
     void add(owed_end end, base::instant now) {
-        constexpr std::size_t looked_over = 1024;
-        while (!empty() && may_be_forgotten(in_order_.front(), now))
-            drop(in_order_.begin());
-        if (size() % looked_over ==
-            looked_over - 1)  // one with a long lease may stand before others
-            for (auto each = in_order_.begin(); each != in_order_.end();)
-                each = may_be_forgotten(*each, now) ? drop(each) : std::next(each);
         if (auto const known = by_claim_.find(end.subject.id); known != by_claim_.end())
             return raise(*known->second, end);
+        while (!empty() && may_be_forgotten(in_order_.front(), now))
+            drop(in_order_.begin());
+        // One with a long lease may stand before others.
+        constexpr std::size_t looked_over = 1024;
+        if (++added_ % looked_over == 0)
+            for (auto each = in_order_.begin(); each != in_order_.end();)
+                each = may_be_forgotten(*each, now) ? drop(each) : std::next(each);
         auto const last = in_order_.insert(in_order_.end(), std::move(end));
         by_claim_.emplace(last->subject.id, last);
     }
@@ -94,6 +94,7 @@ private:
 
     std::list<owed_end> in_order_;  ///< about that of their ends
     std::unordered_map<seam::claim_id, place> by_claim_;
+    std::size_t added_{0};
 };
 
 }  // namespace holdfast::stores::quorum
