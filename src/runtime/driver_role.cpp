@@ -130,7 +130,7 @@ void driver_role::dismiss() noexcept {
 
 void driver_role::await_nobody(base::mutex& held, nanoseconds most) {
     auto const end = base::after(boot_clock::now(), most);
-    while (driven_) {
+    while (driven_ || finishing_ > 0) {
         auto const left = end - boot_clock::now();
         if (left <= nanoseconds::zero()) return;
         (void)left_.wait_for(held, left);

@@ -45,7 +45,18 @@ public:
 
     /// Calls back whoever drives and the I/O thread, because the loop ends.
     void dismiss() noexcept;
-    /// Waits until nobody is inside the store, for that long at most.
+    /// What a thread does without the mutex when it has driven. Until it is done it counts as inside.
+    template <class Work>
+    void finish(base::mutex& held, Work const& work) HOLDFAST_REQUIRES(held) {
+        ++finishing_;
+        {
+            base::unlocked const meanwhile{held};
+            work();
+        }
+        --finishing_;
+        left_.notify_all();
+    }
+    /// Waits until nobody is inside, for that long at most.
     void await_nobody(base::mutex& held, std::chrono::nanoseconds most) HOLDFAST_REQUIRES(held);
 
 private:
@@ -55,6 +66,7 @@ private:
     seam::store& store_;
     boost::intrusive::list<waiter> sleepers_;  ///< blocked, not driving
     bool driven_{false};                       ///< somebody is inside store::drive
+    int finishing_{0};                         ///< how many have driven and are not done with it
     bool io_thread_drives_{false};
     bool wanted_{false};                           ///< by a caller, of the I/O thread
     base::instant left_at_{base::instant::min()};  ///< when a caller last left it

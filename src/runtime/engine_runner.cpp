@@ -112,8 +112,7 @@ void engine_runner::after_drive() {
     after_event();
     if (drivers_jobs_.empty()) return;
     auto mine = std::exchange(drivers_jobs_, {});
-    base::unlocked const meanwhile{mutex};
-    notifier::run_here(std::move(mine));
+    driver_.finish(mutex, [&] { notifier::run_here(std::move(mine)); });
 }
 
 // --- who sends, who waits ----------------------------------------------------------------------

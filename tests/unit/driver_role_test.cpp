@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <latch>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -17,7 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using support::eventually;
-using support::throughout;
 
 /// Keeps whoever drives until it is interrupted, and knows how many there are.
 class waiting_store final : public seam::store {
@@ -124,6 +124,12 @@ protected:
         std::jthread thread_;
     };
 
+    /// Whoever is woken by this sleeps again.
+    [[nodiscard]] bool somebody_sleeps() {
+        base::lock_guard const guard{mutex};
+        return role.wake_one();
+    }
+
     waiting_store store;
     base::mutex mutex;
     driver_role role{store};
@@ -134,10 +140,11 @@ TEST_F(driver_role_test, passes_from_caller_to_caller) {
     ASSERT_TRUE(eventually([&] { return first.is_driving(); }));
     caller second{*this};
     caller third{*this};
-    EXPECT_TRUE(throughout(20ms, [&] { return store.inside() == 1; }));
+    ASSERT_TRUE(eventually([&] { return somebody_sleeps(); }));
+    EXPECT_EQ(store.inside(), 1);
     first.complete();
     ASSERT_TRUE(eventually([&] { return second.is_driving() || third.is_driving(); }));
-    EXPECT_TRUE(first.has_ended());
+    EXPECT_TRUE(eventually([&] { return first.has_ended(); }));
     second.complete();
     third.complete();
     EXPECT_TRUE(eventually([&] { return second.has_ended() && third.has_ended(); }));
@@ -189,12 +196,28 @@ TEST_F(driver_role_test, who_leaves_the_role_to_nobody_has_the_rest_sent) {
         caller first{*this};
         ASSERT_TRUE(eventually([&] { return first.is_driving(); }));
         caller second{*this};
-        EXPECT_TRUE(throughout(20ms, [&] { return !second.is_driving(); }));
+        ASSERT_TRUE(eventually([&] { return somebody_sleeps(); }));
         first.complete();
         ASSERT_TRUE(eventually([&] { return second.is_driving(); }));
         EXPECT_EQ(store.flushes(), 0) << "the second drives on";
     }
     EXPECT_EQ(store.flushes(), 1);
+}
+
+TEST_F(driver_role_test, while_the_role_is_left_to_callers_the_io_thread_has_the_rest_sent) {
+    {
+        base::lock_guard const guard{mutex};
+        role.pass_on();
+        store.interrupt();  // should it drive, it comes back
+        EXPECT_FALSE(role.io_thread_turn(mutex)) << "it waits whether a caller comes";
+    }
+    EXPECT_EQ(store.flushes(), 1);
+    caller inside{*this};
+    ASSERT_TRUE(eventually([&] { return inside.is_driving(); }));
+    base::lock_guard const guard{mutex};
+    role.wake_io_thread();
+    EXPECT_FALSE(role.io_thread_turn(mutex));
+    EXPECT_EQ(store.flushes(), 1) << "whoever drives sends";
 }
 
 TEST_F(driver_role_test, the_end_waits_for_whoever_is_inside) {
@@ -211,6 +234,27 @@ TEST_F(driver_role_test, the_end_waits_for_whoever_is_inside) {
     base::lock_guard const guard{mutex};
     role.await_nobody(mutex, support::patience);
     EXPECT_EQ(store.inside(), 0);
+}
+
+TEST_F(driver_role_test, the_end_waits_for_whoever_has_driven_and_is_not_done_with_it) {
+    std::latch begun{1};
+    std::latch goes_on{1};
+    std::atomic<bool> done{false};
+    std::jthread const late{[&] {
+        base::lock_guard const guard{mutex};
+        role.finish(mutex, [&] {
+            begun.count_down();
+            goes_on.wait();
+            done = true;
+        });
+    }};
+    begun.wait();
+    base::lock_guard const guard{mutex};
+    role.await_nobody(mutex, 20ms);
+    EXPECT_FALSE(done);
+    goes_on.count_down();
+    role.await_nobody(mutex, support::patience);
+    EXPECT_TRUE(done);
 }
 
 }  // namespace
