@@ -77,6 +77,7 @@ package: ## the .deb files of library, stores, headers and command, in build/pac
 tidy: ## clang-tidy over all sources
 	@tools/setup tidy
 	@cmake --preset dev -B build/tidy -DCMAKE_UNITY_BUILD=OFF --log-level=WARNING
+	@cmake --build build/tidy --target holdfast_generated
 	@tools/tidy $(JOBS)
 
 format: ## rewrite the sources in the style of .clang-format
