@@ -48,8 +48,8 @@ public:
     [[nodiscard]] std::string channel() const { return layout_.channel(); }
 
     static void load(wire& to) {
-        to.load(holdfast::stores::redis::scripts::submit);
-        to.load(holdfast::stores::redis::scripts::settle);
+        (void)to.load(holdfast::stores::redis::scripts::submit);
+        (void)to.load(holdfast::stores::redis::scripts::settle);
     }
 
 private:

@@ -52,11 +52,7 @@ inline constexpr holdfast::stores::redis::script unlock{
 
 /// The call of a script, by the hash that the server gives it.
 inline std::string call(wire& to, holdfast::stores::redis::script const& what, int who) {
-    holdfast::stores::redis::command load{"SCRIPT"};
-    load << "LOAD" << what.text;
-    std::string const answer{to.ask(std::move(load))};
-    constexpr std::size_t head = 5;  // "$40" and the end of the line
-    std::string const sha = answer.substr(head, answer.size() - head - 2);
+    auto const sha = to.load(what);
     holdfast::stores::redis::script const known{what.name, sha, what.text};
     holdfast::stores::redis::command out{known, 2};
     out << "bare:holder"

@@ -63,11 +63,13 @@ public:
         return answer();
     }
 
-    /// Makes the server know the script.
-    void load(holdfast::stores::redis::script const& it) {
+    /// Makes the server know the script, and tells the hash by which it does.
+    std::string load(holdfast::stores::redis::script const& unknown) {
         holdfast::stores::redis::command text{"SCRIPT"};
-        text << "LOAD" << it.text;
-        (void)ask(std::move(text));
+        text << "LOAD" << unknown.text;
+        std::string const answer{ask(std::move(text))};
+        constexpr std::size_t head = 5;  // "$40" and the end of the line
+        return answer.substr(head, answer.size() - head - 2);
     }
 
 private:
