@@ -23,8 +23,9 @@ struct fake_server {
     /// What is to be ended waits for so many turns, as behind others that need the connection. Whoever does not drive it
     /// waits for ever.
     int turns_before_end{0};
-    bool silent{false};  ///< it answers nothing
-    bool shut{false};    ///< so is the member
+    int answers_in_a_turn{1'000'000};  ///< that are read
+    bool silent{false};                ///< it answers nothing
+    bool shut{false};                  ///< so is the member
 
     [[nodiscard]] seam::reply handle(seam::request const& what) {
         std::vector<stores::lease::directed_notice> nobody_hears;
@@ -57,7 +58,9 @@ public:
     int descriptor() noexcept override { return events_.descriptor(); }
 
     std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override {
-        waiting_.emplace_back(id, std::move(what));
+        auto& added = waiting_.emplace_back(id, std::move(what), std::nullopt);
+        bool const waits = server_.turns_before_end > 0 && ends(added);
+        if (!waits && !server_.silent) added.answer = server_.handle(added.what);
         events_.wake();
         return std::nullopt;
     }
@@ -65,15 +68,16 @@ public:
     void drive(base::instant /*until*/) override {
         (void)events_.wait(base::boot_clock::now());  // so that it is not readable any more
         if (server_.silent || server_.shut) return;
-        while (!waiting_.empty()) {
-            bool const ends = std::holds_alternative<seam::settle>(waiting_.front().second);
-            if (ends && server_.turns_before_end > 0) {
+        for (int answered = 0; !waiting_.empty(); ++answered) {
+            if (answered == server_.answers_in_a_turn) return events_.wake();
+            if (server_.turns_before_end > 0 && ends(waiting_.front())) {
                 --server_.turns_before_end;
                 return events_.wake();
             }
-            auto const [id, what] = std::move(waiting_.front());
+            auto next = std::move(waiting_.front());
             waiting_.pop_front();
-            sink_.on_reply(id, server_.handle(what));
+            if (!next.answer) next.answer = server_.handle(next.what);
+            sink_.on_reply(next.id, *std::move(next.answer));
         }
     }
 
@@ -81,10 +85,17 @@ public:
     void shut() noexcept override { server_.shut = true; }
 
 private:
+    struct request {
+        seam::request_id id;
+        seam::request what;
+        std::optional<seam::reply> answer;  ///< where it was carried out when it came
+    };
+    static bool ends(request const& one) { return std::holds_alternative<seam::settle>(one.what); }
+
     fake_server& server_;
     seam::event_sink& sink_;
     net::poller events_;
-    std::deque<std::pair<seam::request_id, seam::request>> waiting_;
+    std::deque<request> waiting_;
 };
 
 }  // namespace holdfast::quorum_tests

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,20 +42,28 @@ protected:
              }});
     }
 
-    /// Drives until it is answered.
-    seam::reply_body ask(seam::request what) {
+    seam::request_id send(seam::request what) {
         seam::request_id const id{++last_};
-        if (auto at_once = store_->send(id, std::move(what))) return std::move(at_once->body);
+        if (auto at_once = store_->send(id, std::move(what))) on_reply(id, *std::move(at_once));
+        return id;
+    }
+    /// Drives until it is answered.
+    seam::reply_body answer_to(seam::request_id id) {
         auto const end = base::boot_clock::now() + long_enough;
         while (!replies_.contains(id) && base::boot_clock::now() < end)
             store_->drive(end);
         return replies_[id].body;
     }
+    seam::reply_body ask(seam::request what) { return answer_to(send(std::move(what))); }
+
+    seam::claim claim_of(std::string name) {
+        seam::claim_spec spec{.name = std::move(name)};
+        return {std::make_shared<seam::claim_spec const>(std::move(spec)),
+                {seam::client_id{1}, ++last_}};
+    }
     void acquire(std::string name) {
         ASSERT_TRUE(std::holds_alternative<seam::done>(ask(seam::hello{})));
-        seam::claim_spec spec{.name = std::move(name)};
-        held_ = {std::make_shared<seam::claim_spec const>(std::move(spec)),
-                 {seam::client_id{1}, ++last_}};
+        held_ = claim_of(std::move(name));
         auto const got = ask(seam::submit{.subject = held_, .not_after = seam::store_time::max()});
         ASSERT_TRUE(std::holds_alternative<seam::granted>(got)) << got.index();
     }
@@ -114,6 +123,21 @@ TEST_F(quorum_store, gives_also_the_name_under_which_members_keep_their_record) 
     EXPECT_EQ(page->names[0].name, name);
     release();
     EXPECT_TRUE(std::get<seam::page>(ask(seam::inspect{})).names.empty());
+}
+
+// As a client that has no processor for a while: everything is late, and has been answered.
+TEST_F(quorum_store, reads_all_that_has_come_before_it_calls_a_member_silent) {
+    acquire("p");  // now it is known how soon they answer
+    for (auto& each : servers_)
+        each.answers_in_a_turn = 1;
+    std::vector<seam::request_id> asked;
+    for (auto const* name : {"q", "r", "s", "t"})
+        asked.push_back(
+            send(seam::submit{.subject = claim_of(name), .not_after = seam::store_time::max()}));
+    std::this_thread::sleep_for(500ms);
+    for (auto const id : asked)
+        EXPECT_TRUE(std::holds_alternative<seam::granted>(answer_to(id)));
+    release();
 }
 
 // One server with two votes would be a majority of three.
