@@ -12,6 +12,7 @@ namespace holdfast::core {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
 base::error unreachable(claim_state const& claim, std::string const& store) {
     if (auto known = claim.last_error()) return known;
@@ -49,11 +50,11 @@ void acquire_calls::begin(acquire_call& call, base::instant now, base::instant d
     queue.waiting.push_back(call);
     if (deadline != base::never) shared_.schedule(call, deadline);
     if (queue.current == nullptr) {
-        bool const has_time = call.wait && deadline >= now + 2 * pause_for_others;
+        bool const has_time = call.wait && deadline >= now + 2 * longest_pause_for_others;
         has_time&& must_let_others_try(queue, now) ? start_again(call.in, now)
                                                    : start(call.in, now);
     } else if (queue.current->is_pausing() &&
-               (!call.wait || deadline < queue.current->try_at + pause_for_others)) {
+               (!call.wait || deadline < queue.current->try_at + longest_pause_for_others)) {
         parts_.submits.submit(*queue.current, now);  // no time would be left for an answer
     } else {
         parts_.timing.reschedule(*queue.current);
@@ -112,7 +113,8 @@ void acquire_calls::start(std::shared_ptr<wait_queue> const& queue, base::instan
 // Whether this client has taken the name again and again, at a store where nobody can say that others wait.
 bool acquire_calls::must_let_others_try(wait_queue& queue, base::instant now) const {
     if (shared_.settings.abilities.line) return false;
-    if (now - queue.let_go_at >= pause_for_others) queue.turns = 0;
+    if (now - queue.let_go_at >= longest_pause_for_others) queue.turns = 0;
+    if (queue.turns == 0) queue.turns_since = now;
     return ++queue.turns > queue.terms->local_passes;
 }
 
@@ -120,12 +122,25 @@ bool acquire_calls::must_let_others_try(wait_queue& queue, base::instant now) co
 void acquire_calls::start_again(std::shared_ptr<wait_queue> const& queue, base::instant now,
                                 base::instant silent_since) {
     if (shared_.settings.abilities.line) return start(queue, now, silent_since);
+    auto const pause = pause_for_others(*queue, now);
     queue->turns = 0;
     auto& claim = parts_.claims.add(queue);
     claim.silent_since = silent_since;
     parts_.claims.enter(claim, claim_phase::submitting);
-    claim.try_at = now + pause_for_others / 2 + shared_.jitter(pause_for_others / 2);
+    claim.try_at = now + pause / 2 + shared_.jitter(pause / 2);
     parts_.timing.reschedule(claim);
+}
+
+// Long enough for others whose trips to the store take as long as those of this client: they must hear of the release,
+// or look at a moment of their own, and ask. No longer, since perhaps there is nobody.
+nanoseconds acquire_calls::pause_for_others(wait_queue const& queue, base::instant now) {
+    constexpr milliseconds shortest{5};
+    constexpr int turns_for_others = 4;
+    constexpr int share = 8;  // of the time that this client has had
+    if (queue.turns == 0) return longest_pause_for_others;
+    auto const had = now - queue.turns_since;
+    return std::clamp<nanoseconds>(std::max(had / share, turns_for_others * had / queue.turns),
+                                   shortest, longest_pause_for_others);
 }
 
 // --- ends of waiting ---------------------------------------------------------------------------

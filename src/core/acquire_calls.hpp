@@ -65,8 +65,10 @@ public:
 
 private:
     /// At a store without a line nobody knows whether others wait. Who has used up its passes lets them try.
-    static constexpr std::chrono::milliseconds pause_for_others{50};
+    static constexpr std::chrono::milliseconds longest_pause_for_others{50};
 
+    [[nodiscard]] static std::chrono::nanoseconds pause_for_others(wait_queue const& queue,
+                                                                   base::instant now);
     [[nodiscard]] bool must_let_others_try(wait_queue& queue, base::instant now) const;
     [[nodiscard]] base::instant patience_end(acquire_call const& call,
                                              claim_state const& claim) const;

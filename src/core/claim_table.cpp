@@ -25,6 +25,7 @@ claim_state& claim_table::add(std::shared_ptr<wait_queue> const& queue) {
     claim->queue = queue;
     queue->current = claim;
     if (queue->bias != nullptr) claim->generation = queue->bias->revocation().begin();
+    claim->watches_name = name_watches_.join(queue->terms->spec->name);
     return *claim;
 }
 
@@ -57,11 +58,15 @@ void claim_table::remove(claim_state& claim) {
 void claim_table::enter(claim_state& claim, claim_phase next) {
     claim.enter(next);
     bool const wants = next == claim_phase::submitting || next == claim_phase::waiting;
-    if (wants == claim.listed) return;
-    claim.listed = wants;
-    if (wants) return waiting_.add(claim.terms->spec->hash, claim.subject.id.number);
-    waiting_.remove(claim.terms->spec->hash, claim.subject.id.number);
-    unwatch_name(claim);
+    if (wants != claim.listed) {
+        claim.listed = wants;
+        auto const hash = claim.terms->spec->hash;
+        wants ? waiting_.add(hash, claim.subject.id.number)
+              : waiting_.remove(hash, claim.subject.id.number);
+    }
+    bool const others_wait_behind = claim.queue != nullptr && claim.queue->has_several_waiting();
+    bool const is_for_them = next == claim_phase::held && others_wait_behind;
+    if (!wants && !is_for_them) unwatch_name(claim);
 }
 
 void claim_table::watch_name(claim_state& claim, base::instant now) {
@@ -77,7 +82,9 @@ void claim_table::watch_name(claim_state& claim, base::instant now) {
 void claim_table::unwatch_name(claim_state& claim) {
     if (!std::exchange(claim.watches_name, false)) return;
     auto const& spec = *claim.terms->spec;
-    bool const others = claim.queue != nullptr && !claim.queue->waiting.empty();
+    // Who is given the hold has waited for it until now.
+    bool const others =
+        claim.queue != nullptr && claim.at() != claim_phase::held && !claim.queue->waiting.empty();
     if (!name_watches_.remove(spec.name, others && !shared_.closed) || shared_.closed) return;
     seam::cell_key key{spec.kind, spec.name, seam::holders_part};
     if (cell_watches_.has(key)) return;  // a task watches the same

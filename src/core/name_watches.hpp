@@ -10,7 +10,8 @@
 namespace holdfast::core {
 
 /// A store without a line tells nobody that it is his turn; it may tell those who watch a name that it
-/// has changed. One watch for each name, from its first waiter to its last.
+/// has changed. One watch for each name, from its first waiter to its last. Whoever finds the name free has not waited,
+/// and watches nothing.
 ///
 /// Thread-safety: none; it belongs to the engine.
 class name_watches {
@@ -20,6 +21,15 @@ public:
         auto& found = watches_[name];
         ++found.claims;
         return !std::exchange(found.asked, true);
+    }
+
+    /// A new claim takes part in the watch, where there is one.
+    [[nodiscard]] bool join(std::string const& name) {
+        if (watches_.empty()) return false;
+        auto const found = watches_.find(name);
+        if (found == watches_.end()) return false;
+        ++found->second.claims;
+        return true;
     }
 
     /// A claim waits no more. `more_to_come`: others of this client are about to wait for the same name.

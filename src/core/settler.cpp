@@ -27,10 +27,10 @@ void settler::settle(claim_state& claim, base::instant now) {
         if (claim.at() == claim_phase::held) claim.queue->busy_at = claim.queue->let_go_at = now;
         claim.queue->current = nullptr;
         claim.queue->offered = false;
-        claim.queue = nullptr;
     }
     parts_.claims.finish_renew_calls(claim);
     parts_.claims.enter(claim, claim_phase::ending);
+    claim.queue = nullptr;
     claim.failures = 0;
     claim.silent_since = base::never;
     // By then every lease that the store may have begun for it is over, also by a slow clock: a waiter

@@ -87,7 +87,8 @@ base::instant submitter::give_up_time(claim_state const& claim, base::instant no
 void submitter::send_submit(claim_state& claim, base::instant now) {
     bool const wanted = std::ranges::any_of(claim.queue->waiting, &acquire_call::wait) &&
                         !claim.terms->single_attempt;
-    if (wanted && !shared_.settings.abilities.line) parts_.claims.watch_name(claim, now);
+    bool const listens = claim.watches_name || claim.terms->retry;  // else from when it is refused
+    if (wanted && listens && !shared_.settings.abilities.line) parts_.claims.watch_name(claim, now);
     parts_.settlements.settle_before(claim.terms->spec->hash, now);
     ++claim.unanswered;
     auto const& reading = *shared_.clocks.latest(claim.lane);
@@ -232,6 +233,10 @@ void submitter::on_refused(claim_state& claim, seam::refused const& no, base::in
     if (claim.terms->retry && !hinted) return parts_.acquires.ask_policy(claim, {}, now);
     if (shared_.settings.abilities.line || hinted)
         return submit(claim, now);  // others came meanwhile, who will wait
+    if (!claim.watches_name) {
+        parts_.claims.watch_name(claim, now);
+        return submit(claim, now);  // it may have become free before the watch began
+    }
     claim.try_at = now + poll_interval(claim, no.blocked_for);
     parts_.timing.reschedule(claim);
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 
 #include <boost/intrusive/list.hpp>
@@ -29,11 +30,16 @@ struct wait_queue {
     boost::intrusive::list<acquire_call, boost::intrusive::constant_time_size<false>>
         waiting{};                  ///< first come, first served
     claim_state* current{nullptr};  ///< the claim that is at the store for them
+    [[nodiscard]] bool has_several_waiting() const {
+        return !waiting.empty() && std::next(waiting.begin()) != waiting.end();
+    }
+
     std::uint64_t last_token{0};
     base::instant busy_at{base::instant::min()};  ///< when it was last known to be taken
     std::unique_ptr<biased_hold> const bias;      ///< on a store of this process
     std::atomic<int> handles{0};                  ///< synchronizer objects that lock through it
     base::instant let_go_at{};                    ///< when a hold of theirs last ended
+    base::instant turns_since{};                  ///< when the first of `turns` began
     int turns{0};         ///< claims in a row, with hardly a pause, at a store without a line
     bool offered{false};  ///< `current` is held, nobody uses it, and the first call was nudged
 };

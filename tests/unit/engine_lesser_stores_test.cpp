@@ -42,6 +42,96 @@ TEST_F(engine_test, who_locks_now_and_then_without_a_line_does_not_wait) {
     }
 }
 
+// Perhaps there is nobody: the pause is in proportion to the time that it has had.
+TEST_F(engine_test, who_has_had_the_name_for_a_short_while_only_makes_a_short_pause) {
+    make_engine({.abilities = {.line = false}});
+    auto const where = queue_for({.local_passes = 3});
+    for (int i = 0; i < 3; ++i) {
+        it->release(take(where), now);
+        settle_down();
+        now += 100us;
+    }
+    waiting next{where};
+    it->begin(next.call, now);
+    EXPECT_EQ(wanted<seam::submit>(), 0U);
+    pass(5ms);
+    EXPECT_EQ(next.call.outcome, verdict::granted);
+}
+
+TEST_F(engine_test, who_finds_a_name_free_without_a_line_watches_nothing) {
+    make_engine({.abilities = {.line = false}});
+    (void)take(queue_for());
+    waiting next{queue_for({}, "other")};
+    it->begin(next.call, now);
+    EXPECT_EQ(wanted<seam::watch>(), 0U);
+    settle_down();
+    EXPECT_EQ(wanted<seam::unwatch>(), 0U);
+}
+
+TEST_F(engine_test, who_waits_without_a_line_watches_the_name_and_then_looks_at_it_once_more) {
+    make_engine({.abilities = {.line = false}});
+    auto const mine = take(queue_for({.order = ordering::fair}));
+    waiting next{queue_for({.order = ordering::fair})};
+    it->begin(next.call, now);
+    for (auto const& out : sent())
+        it->on_reply(out.id, carry_out(out), now);
+    auto const again = sent();
+    ASSERT_EQ(again.size(), 2U);
+    EXPECT_TRUE(std::holds_alternative<seam::watch>(again[0].what));
+    EXPECT_TRUE(std::holds_alternative<seam::submit>(again[1].what));
+    for (auto const& out : again)
+        it->on_reply(out.id, carry_out(out), now);
+    it->release(mine, now);
+    for (auto const& out : sent())
+        it->on_reply(out.id, carry_out(out), now);
+    for (auto const& notice : take_notices())
+        it->on_notice(notice, now);
+    EXPECT_EQ(wanted<seam::submit>(), 1U) << "it was told";
+    for (auto const& out : sent())
+        it->on_reply(out.id, carry_out(out), now);
+    EXPECT_EQ(next.call.outcome, verdict::granted);
+    EXPECT_EQ(wanted<seam::unwatch>(), 1U) << "nobody waits any more";
+    settle_down();
+}
+
+// The watch is for those who come after them, too, until the last one leaves.
+TEST_F(engine_test, a_watch_lasts_as_long_as_anybody_of_the_queue_waits) {
+    make_engine({.abilities = {.line = false}});
+    auto const elsewhere = take(queue_for({.order = ordering::fair}));
+    auto const where = queue_for({.local_passes = 1});
+    waiting first{where};
+    waiting second{where};
+    waiting third{where};
+    std::size_t watches = 0;
+    std::size_t ends = 0;
+    auto const answer_all = [&] {
+        for (auto requests = sent(); !requests.empty(); requests = sent()) {
+            watches += count_of<seam::watch>(requests);
+            ends += count_of<seam::unwatch>(requests);
+            for (auto const& out : requests)
+                it->on_reply(out.id, carry_out(out), now);
+            for (auto const& notice : take_notices())
+                it->on_notice(notice, now);
+        }
+    };
+    for (auto* const each : {&first, &second, &third})
+        it->begin(each->call, now);
+    answer_all();
+    it->release(elsewhere, now);
+    for (auto* const each : {&first, &second, &third}) {
+        for (int i = 0; i < 100 && each->call.outcome == verdict::pending; ++i) {
+            answer_all();
+            pass(10ms, false);
+        }
+        ASSERT_EQ(each->call.outcome, verdict::granted);
+        EXPECT_EQ(ends, each == &third ? 1U : 0U);
+        it->release(each->call.held, now);
+    }
+    answer_all();
+    EXPECT_EQ(watches, 1U);
+    EXPECT_EQ(ends, 1U);
+}
+
 TEST_F(engine_test, who_wants_deadlocks_to_be_found_is_refused_where_nobody_waits_at_the_store) {
     make_engine({.abilities = {.line = false}});
     waiting one{queue_for({.detect_deadlock = true})};

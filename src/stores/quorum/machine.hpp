@@ -45,6 +45,8 @@ public:
     void on_time(base::instant now);
     /// When there is something to do without a reply.
     [[nodiscard]] base::instant next_time() const;
+    /// Whether answers may be so near that it is not worth while to sleep.
+    [[nodiscard]] bool expects_answers_soon() const { return rounds_.are_being_answered(); }
 
     /// What was given back, and may still be on its way to a member.
     [[nodiscard]] unheard_ends ends_under_way() const {

@@ -104,6 +104,13 @@ public:
     /// For what is the same at every member: the first answer, once a majority has given one.
     void judge_simply(round& of, base::instant now);
 
+    /// Somebody waits for members of which the first have answered: the others are near, or late.
+    [[nodiscard]] bool are_being_answered() const {
+        constexpr std::size_t few = 4;  // with what slower members still have to say of those before
+        return all_.size() <= few && std::ranges::any_of(all_, [](auto const& each) {
+            return each.second.asker && each.second.answered() > 0;
+        });
+    }
     [[nodiscard]] base::instant next_time() const {
         auto const silent = timeouts_.empty() ? base::never : timeouts_.begin()->when;
         auto const kept = kept_back_.empty() ? base::never : kept_back_.begin()->first;

@@ -72,11 +72,13 @@ public:
             if (deliver() || interrupted_.exchange(false) || shut_) return;
             if (looked && base::boot_clock::now() >= until) return;
             base::instant next;
+            bool soon = false;
             {
                 base::lock_guard const lock{mutex_};
                 next = driven_until_ = std::min(until, machine_.next_time());
+                soon = machine_.expects_answers_soon();
             }
-            (void)drive_members(next);
+            (void)drive_members(next, soon);
             base::lock_guard const lock{mutex_};
             driven_until_ = base::instant::min();
         }
@@ -147,8 +149,8 @@ private:
     }
 
     /// Whether any member had something to tell.
-    bool drive_members(base::instant until) {
-        auto const ready = poller_.wait(until);
+    bool drive_members(base::instant until, bool soon = false) {
+        auto const ready = poller_.wait(until, soon);
         for (auto const& each : ready)
             members_[each.about]->inner->drive(base::boot_clock::now());
         return !ready.empty();
