@@ -1,6 +1,7 @@
 // holdfast with its defaults; see bench/peers/README.md for the interface.
 //
-// usage: peer_holdfast PORT one|one_lock|many|many_threads|threads|processes|fair|start SECONDS
+// usage: peer_holdfast PORT[,PORT...] one|one_lock|many|many_threads|threads|processes|fair|start SECONDS
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -90,14 +91,25 @@ void processes(std::string const& url, holdfast::ordering order, double seconds)
     report(members.counts(), seconds);
 }
 
+/// Several ports are a quorum.
+std::string url_of(std::string_view ports) {
+    std::string out{ports.find(',') == std::string_view::npos ? "redis://" : "quorum+redis://"};
+    for (std::string_view rest = ports; !rest.empty();) {
+        auto const end = std::min(rest.find(','), rest.size());
+        out.append(out.back() == '/' ? "" : ",").append("127.0.0.1:").append(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return out;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc != 4) {
-        std::fputs("usage: peer_holdfast PORT WORKLOAD SECONDS\n", stderr);
+        std::fputs("usage: peer_holdfast PORT[,PORT...] WORKLOAD SECONDS\n", stderr);
         return 2;
     }
-    std::string const url = std::string{"redis://127.0.0.1:"} + argv[1];
+    auto const url = url_of(argv[1]);
     std::string_view const workload{argv[2]};
     double const seconds = std::atof(argv[3]);
     auto const both_waited_for = [](holdfast::mutex& mutex) { (void)mutex.acquire().release(); };

@@ -129,7 +129,7 @@ def summary(all_of_it):
     """One table: what each library is counted by, at every workload."""
     keys = measured(all_of_it)
     head = {"one": "1 owner, pairs/s", "many": "256 owners, pairs/s", "threads": "64 threads, owner changes/s",
-            "processes": "8 processes, owner changes/s", "fair": "fair, owner changes/s", "start": "start to first pair, ms"}
+            "processes": "8 processes, owner changes/s", "quorum": "quorum of 5, pairs/s", "fair": "fair, owner changes/s", "start": "start to first pair, ms"}
     cells = {}
     for key in keys:
         best = {}

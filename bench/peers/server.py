@@ -1,4 +1,4 @@
-"""A private Redis, and what it has done so far."""
+"""Private servers of Redis, and what they have done so far."""
 
 import contextlib
 import os
@@ -94,3 +94,33 @@ class Server:
             if who != b"lua":
                 sent[name.decode().lower()] += 1
         return sent, called
+
+
+class Servers:
+    """Several of them, counted as one."""
+
+    def __init__(self, count, core):
+        with contextlib.ExitStack() as all_of_them:
+            self._each = [all_of_them.enter_context(Server(core)) for _ in range(count)]
+            self._end = all_of_them.pop_all()
+        self.port = ",".join(str(each.port) for each in self._each)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._end.close()
+
+    def ask(self, *words):
+        return [each.ask(*words) for each in self._each]
+
+    def counts(self):
+        return [each.counts() for each in self._each]
+
+    def difference(self, before, after):
+        parts = [each.difference(*both) for each, *both in zip(self._each, before, after)]
+        return {"calls": sum((part["calls"] for part in parts), Counter()),
+                **{what: sum(part[what] for part in parts) for what in ("bytes", "cpu")}}
+
+    def seen(self):
+        return self._each[0].seen()

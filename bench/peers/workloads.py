@@ -9,6 +9,7 @@ class Workload:
     unit: str
     counted: str  # pairs, changes, or ms
     remark: str = ""
+    servers: int = 1  # of which a majority counts
 
     @property
     def less_is_better(self):
@@ -26,6 +27,9 @@ WORKLOADS = {
                           "No order is asked for. Each process has one owner."),
     "fair": Workload("8 processes on one name, first come, first served", "owner changes/s", "changes",
                      "The others have no such order."),
+    "quorum": Workload("One owner, on a quorum of five servers", "pairs/s", "pairs",
+                       "All five servers share one core. Commands, bytes and microseconds are those of all five. The others draw no token, and renew "
+                       "nothing.", servers=5),
     "start": Workload("From the start of a process to the end of its first pair", "ms", "ms",
                       "With the runtime of its language, the connection, and whatever the library asks of a server first."),
 }

@@ -84,6 +84,21 @@ TEST_F(checker_test, a_store_that_forgot_may_grant_again_but_not_twice) {
     EXPECT_EQ(broken(), promises{"exclusion"});
 }
 
+TEST_F(checker_test, a_hold_that_is_lost_before_its_time) {
+    auto const lost_early = [&](kind what) {
+        made_.add(what, 2, 2.5);
+        made_.of_call(made_.add(kind::asked, 0, 0, "n0"), 1, 0);
+        made_.of_call(made_.add(kind::granted, 0, 1, "n0"), 1, 10).number = 1;
+        made_.of_call(made_.add(kind::believed, 2, 2.1, "n0"), 1, 10).number = 500 * millisecond;
+        made_.of_call(made_.add(kind::disbelieved, 3, 3.1, "n0"), 1, 10);
+        made_.hold(2, "n0", 11, 2.1, 2.2, 9);
+        return broken();
+    };
+    EXPECT_EQ(lost_early(kind::healed), (promises{"exclusion", "lease"}));
+    EXPECT_EQ(lost_early(kind::ended_holds), promises{"exclusion"});
+    EXPECT_EQ(lost_early(kind::forgot), promises{});
+}
+
 TEST_F(checker_test, a_falling_token) {
     made_.hold(1, "n0", 10, 0, 1, 5);
     made_.hold(2, "n0", 9, 6, 7, 9);

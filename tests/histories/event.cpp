@@ -49,6 +49,7 @@ char const* to_string(kind of) noexcept {
     case kind::fault_ended: return "FAULT-ENDED";
     case kind::killed: return "KILLED";
     case kind::forgot: return "FORGOT";
+    case kind::ended_holds: return "ENDED-HOLDS";
     case kind::healed: return "HEALED";
     case kind::stuck: return "STUCK";
     case kind::finishing: return "FINISHING";

@@ -57,12 +57,13 @@ enum class kind : std::uint8_t {
     // The run, told by whoever injects the faults.
     fault_began,  ///< `note` is the fault; `number` the worker concerned, or -1
     fault_ended,
-    killed,     ///< `worker` and `incarnation` are gone, between `before` and `after`
-    forgot,     ///< the store lost what it had acknowledged, between `before` and `after`
-    healed,     ///< no fault is active from here on
-    stuck,      ///< a party made no progress in time after that
-    finishing,  ///< the parties are told to end
-    leftover,   ///< something was left behind, in `note`
+    killed,       ///< `worker` and `incarnation` are gone, between `before` and `after`
+    forgot,       ///< the store lost what it had acknowledged, between `before` and `after`
+    ended_holds,  ///< holds may be lost before their leases are over, between `before` and `after`
+    healed,       ///< no fault is active from here on
+    stuck,        ///< a party made no progress in time after that
+    finishing,    ///< the parties are told to end
+    leftover,     ///< something was left behind, in `note`
 };
 
 enum class mode : std::uint8_t { exclusive, shared, permits };

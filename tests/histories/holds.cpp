@@ -68,6 +68,13 @@ std::vector<event> lapses_of(history const& all) {
     return out;
 }
 
+std::vector<event> early_ends_of(history const& all) {
+    auto out = lapses_of(all);
+    for (auto const& one : all.events)
+        if (one.kind == kind::ended_holds) out.push_back(one);
+    return out;
+}
+
 bool forgot_between(std::vector<event> const& lapses, instant from, instant until) {
     return std::any_of(lapses.begin(), lapses.end(), [&](event const& lapse) {
         return lapse.before <= until && lapse.after >= from;

@@ -39,8 +39,10 @@ struct hold {
 
 /// The spans in which the store forgot what it had acknowledged.
 [[nodiscard]] std::vector<event> lapses_of(history const& all);
+/// The spans in which holds may have been lost before their leases were over: these, and others.
+[[nodiscard]] std::vector<event> early_ends_of(history const& all);
 
-/// Whether the store forgot something between the two.
+/// Whether any of them lies between the two.
 [[nodiscard]] bool forgot_between(std::vector<event> const& lapses, instant from, instant until);
 
 /// All grants of locks, permits and terms, in the order of `granted`. One that became weaker on its way is

@@ -114,9 +114,9 @@ private:
     void end(fault const& one, instant began) {
         one.end();
         tell(kind::fault_ended, one.name);
-        if (!one.forgets) return;
+        if (!one.forgets && !one.ends_holds) return;
         event lapse;
-        lapse.kind = kind::forgot;
+        lapse.kind = one.forgets ? kind::forgot : kind::ended_holds;
         lapse.before = began;
         lapse.after = boot_time() + std::chrono::nanoseconds{one.aftermath}.count();
         lapse.set_note(one.name);

@@ -18,6 +18,8 @@ struct fault {
     std::function<void()> end{};
     /// The store loses what it had acknowledged: exclusion is not promised across it, tokens are.
     bool forgets{false};
+    /// Holds may be lost before their leases are over. Exclusion is promised.
+    bool ends_holds{false};
     std::chrono::milliseconds aftermath{0};   ///< for so long after its end, too
     bool of_worker{false};                    ///< it is a worker's, and may come beside another
     std::chrono::milliseconds shortest{100};  ///< between begin and end

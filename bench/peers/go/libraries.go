@@ -7,6 +7,7 @@ import (
 
 	"github.com/bsm/redislock"
 	"github.com/go-redsync/redsync/v4"
+	redsyncredis "github.com/go-redsync/redsync/v4/redis"
 	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/rueidis"
@@ -14,9 +15,9 @@ import (
 )
 
 // Its documentation says both for one server of this age: one key for each lock, and no news of keys that are its own.
-func rueidislockPair(address string) pair {
+func rueidislockPair(addresses []string) pair {
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		ClientOption:   rueidis.ClientOption{InitAddress: []string{address}},
+		ClientOption:   rueidis.ClientOption{InitAddress: addresses},
 		KeyValidity:    lease,
 		KeyMajority:    1,
 		NoLoopTracking: true,
@@ -31,8 +32,12 @@ func rueidislockPair(address string) pair {
 }
 
 // It gives up after 32 tries by default; who wants the lock asks again.
-func redsyncPair(address string) pair {
-	all := redsync.New(goredis.NewPool(redis.NewClient(&redis.Options{Addr: address})))
+func redsyncPair(addresses []string) pair {
+	var pools []redsyncredis.Pool
+	for _, address := range addresses {
+		pools = append(pools, goredis.NewPool(redis.NewClient(&redis.Options{Addr: address})))
+	}
+	all := redsync.New(pools...)
 	return func(name string, inside func()) {
 		mutex := all.NewMutex(name, redsync.WithExpiry(lease))
 		for {
@@ -52,8 +57,8 @@ func redsyncPair(address string) pair {
 }
 
 // It waits only as it is told to; this is the strategy of its documentation. It gives up when the lease would be over.
-func redislockPair(address string) pair {
-	client := redislock.New(redis.NewClient(&redis.Options{Addr: address}))
+func redislockPair(addresses []string) pair {
+	client := redislock.New(redis.NewClient(&redis.Options{Addr: addresses[0]}))
 	how := &redislock.Options{RetryStrategy: redislock.LinearBackoff(100 * time.Millisecond)}
 	return func(name string, inside func()) {
 		for {

@@ -1,6 +1,6 @@
-// Lock libraries for Go on one server; see bench/peers/README.md for the interface.
+// Lock libraries for Go; see bench/peers/README.md for the interface.
 //
-// usage: peer_go LIBRARY PORT one|many|threads|processes|start SECONDS
+// usage: peer_go LIBRARY PORT[,PORT...] one|many|threads|processes|start SECONDS
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -27,14 +28,18 @@ const (
 type pair func(name string, inside func())
 
 // Each connects and returns its pair.
-var libraries = map[string]func(address string) pair{
+var libraries = map[string]func(addresses []string) pair{
 	"rueidislock": rueidislockPair,
 	"redsync":     redsyncPair,
 	"redislock":   redislockPair,
 }
 
-func connect(port string) pair {
-	return libraries[os.Args[1]]("127.0.0.1:" + port)
+func connect(ports string) pair {
+	var addresses []string
+	for _, port := range strings.Split(ports, ",") {
+		addresses = append(addresses, "127.0.0.1:"+port)
+	}
+	return libraries[os.Args[1]](addresses)
 }
 
 func must(err error) {

@@ -1,7 +1,7 @@
-// node-redlock, version 4 or 5, with one server and its defaults; see bench/peers/README.md for the interface. NODE_PATH
+// node-redlock, version 4 or 5, with its defaults; see bench/peers/README.md for the interface. NODE_PATH
 // must lead to redlock and ioredis.
 //
-// usage: peer.js PORT one|many|threads|processes|start SECONDS
+// usage: peer.js PORT[,PORT...] one|many|threads|processes|start SECONDS
 "use strict";
 
 const { fork } = require("node:child_process");
@@ -20,8 +20,8 @@ const readyAt = 24; // in the tally: pairs, changes, the last holder, then a byt
 const pause = (span) => new Promise((done) => setTimeout(done, span));
 
 // Both take an array of servers; retries without end are the only thing that is not as by default.
-function connect(port) {
-  const servers = [new Redis(port, "127.0.0.1")];
+function connect(ports) {
+  const servers = ports.split(",").map((port) => new Redis(Number(port), "127.0.0.1"));
   const settings = { retryCount: -1 };
   if (redlock.default) {
     const locks = new redlock.default(servers, settings);

@@ -90,7 +90,8 @@ private:
             servers_[each]->start();
     }
 
-    // They keep nothing, so one that was killed has forgotten everything. That is no excuse as long as others have not.
+    // They keep nothing, so one that was killed has forgotten everything. That is no excuse as long as others have not, but
+    // what a majority has forgotten is lost to its holder.
     void add_server_faults(std::vector<fault>& out, std::string const& who, std::size_t count) {
         out.push_back({.name = who + " stopped",
                        .begin =
@@ -110,7 +111,8 @@ private:
                                choose(chance, count);
                                kill_chosen();
                            },
-                       .end = [this] { start_chosen(); }});
+                       .end = [this] { start_chosen(); },
+                       .ends_holds = count >= majority});
     }
 
     void add_network_faults(std::vector<fault>& out, std::string const& who, std::size_t count) {

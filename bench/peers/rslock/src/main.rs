@@ -1,6 +1,6 @@
 // rslock with its defaults; see bench/peers/README.md for the interface.
 //
-// usage: peer_rslock PORT one|many|threads|processes|start SECONDS
+// usage: peer_rslock PORT[,PORT...] one|many|threads|processes|start SECONDS
 use rslock::LockManager;
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -19,8 +19,9 @@ const READY_AT: usize = 24;
 
 type Counts = (u64, u64); // pairs, changes
 
-fn connect(port: &str) -> LockManager {
-    LockManager::new(vec![format!("redis://127.0.0.1:{port}/")])
+fn connect(ports: &str) -> LockManager {
+    let url = |port: &str| format!("redis://127.0.0.1:{port}/");
+    LockManager::new(ports.split(',').map(url).collect())
 }
 
 async fn pair(manager: &LockManager, name: &str, inside: impl FnOnce()) {
