@@ -1,40 +1,54 @@
-// Fair hand-over between processes on MariaDB, at 1 and at 8 waiters.
+// Fair hand-over between processes on MariaDB, at 1, 8 and 32 waiters: beside the driver with the least that can hand a
+// lock on in order, and beside the server's own GET_LOCK, which is no more than an orientation, since it hands over in the
+// server's memory. And that least beside procedures at the server, the other way to build such a store.
+#include <array>
 #include <cstdio>
+#include <memory>
 #include <string>
-#include <vector>
 
-#include <holdfast/holdfast.hpp>
-
-#include "crowd.hpp"
-#include "duel.hpp"
+#include "base/url.hpp"
+#include "handover.hpp"
+#include "mysql_procedure.hpp"
+#include "mysql_wire.hpp"
+#include "open_line.hpp"
+#include "stores/mysql/driver.hpp"
 
 namespace {
 
-constexpr int rounds = 5;
-constexpr std::chrono::milliseconds span{2'000};
-
-bench::crowd::member taking_turns(std::string const& url) {
+bench::crowd::member bare(std::string const& url) {
     return [url](bench::tally& all, int who) {
-        holdfast::client client{url};
-        holdfast::mutex mutex{client, "bench/crowd", {.order = holdfast::ordering::fair}};
-        client.ping();
-        ++all.ready;
-        while (!all.over) {
-            mutex.lock();
-            all.enter(who);
-            all.leave();
-            mutex.unlock();
-        }
+        bench::bare_member self{[&](bench::compare::driver_events& events) {
+            return std::make_unique<bench::mysql::driver>(
+                bench::mysql::settings::parse(holdfast::base::url::parse(url)), events,
+                [](auto, auto const&) {});
+        }};
+        bench::take_turns(self, all, who);
     };
 }
 
-/// Hand-overs per second. One more than the waiters: somebody holds.
-double rate(int waiters, std::string const& url) {
-    bench::crowd const all{waiters + 1, 1, taking_turns(url)};
-    all.settle_in();
-    auto const before = all.changes();
-    auto const took = bench::seconds([] { bench::crowd::pause(span); });
-    return double(all.changes() - before) / took;
+bench::crowd::member procedure(std::string const& url) {
+    return [url](bench::tally& all, int who) {
+        bench::procedure_member self{url};
+        bench::take_turns(self, all, who);
+    };
+}
+
+class server_lock {
+public:
+    explicit server_lock(std::string const& url) : client_{url} {}
+    void lock() { client_.get_lock(name_); }
+    void unlock() { client_.release_lock(name_); }
+
+private:
+    bench::bare_client client_;
+    std::string const name_{"bench/crowd"};
+};
+
+bench::crowd::member get_lock(std::string const& url) {
+    return [url](bench::tally& all, int who) {
+        server_lock self{url};
+        bench::take_turns(self, all, who);
+    };
 }
 
 }  // namespace
@@ -44,12 +58,13 @@ int main(int argc, char** argv) {
         std::fputs("usage: mysql_handover mysql://USER@HOST:PORT/DATABASE\n", stderr);
         return 2;
     }
-    for (int const waiters : {1, 8}) {
-        std::vector<double> rates;
-        for (int i = 0; i < rounds; ++i)
-            rates.push_back(rate(waiters, argv[1]));
-        auto const found = bench::spread_of(rates);
-        std::printf("mysql: fair hand-over between processes, %d waiting: %.0f /s (%.0f to %.0f)\n",
-                    waiters, found.median, found.low, found.high);
-    }
+    constexpr std::array waiters{1, 8, 32};
+    std::string const url = argv[1];
+    bench::procedure_member::make(url);
+    bench::contender const ours{"holdfast::mutex, fair", bench::fair_mutex(url)};
+    bench::contender const least{"the driver, an open line by hand", bare(url)};
+    bench::handover_duels("mysql", waiters, ours, least, 0.9);
+    bench::handover_duels("mysql", waiters, ours, {"GET_LOCK", get_lock(url)}, std::nullopt);
+    bench::handover_duels("mysql", waiters, least, {"procedures at the server", procedure(url)},
+                          std::nullopt);
 }

@@ -1,5 +1,6 @@
 // Fair hand-over between processes on PostgreSQL, at 8 and at 64 waiters: beside the driver with the least that can hand
 // a lock on in order, and beside the server's own advisory lock, in as many processes.
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -7,33 +8,14 @@
 
 #include <libpq-fe.h>
 
-#include <holdfast/holdfast.hpp>
-
 #include "base/url.hpp"
-#include "crowd.hpp"
-#include "duel.hpp"
+#include "handover.hpp"
 #include "open_line.hpp"
 #include "stores/postgres/driver.hpp"
 
 namespace {
 
-namespace compare = holdfast::stores::compare;
 namespace postgres = holdfast::stores::postgres;
-
-constexpr int rounds = 5;
-constexpr std::chrono::milliseconds span{2'000};
-
-/// Locks and unlocks by turns, until all is over.
-template <class Lock>
-void take_turns(Lock& lock, bench::tally& all, int who) {
-    ++all.ready;
-    while (!all.over) {
-        lock.lock();
-        all.enter(who);
-        all.leave();
-        lock.unlock();
-    }
-}
 
 /// Waiters of an advisory lock are served in the order in which they came, and each keeps a connection busy.
 class advisory_lock {
@@ -62,40 +44,22 @@ private:
     std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
 };
 
-bench::crowd::member ours(std::string const& url) {
-    return [url](bench::tally& all, int who) {
-        holdfast::client client{url};
-        holdfast::mutex mutex{client, "bench/crowd", {.order = holdfast::ordering::fair}};
-        client.ping();
-        take_turns(mutex, all, who);
-    };
-}
-
 bench::crowd::member bare(std::string const& url) {
     return [url](bench::tally& all, int who) {
-        bench::bare_member self{[&](compare::driver_events& events) {
+        bench::bare_member self{[&](bench::compare::driver_events& events) {
             return std::make_unique<postgres::driver>(
                 postgres::settings::parse(holdfast::base::url::parse(url)), events,
                 [](auto, auto const&) {});
         }};
-        take_turns(self, all, who);
+        bench::take_turns(self, all, who);
     };
 }
 
 bench::crowd::member advisory(std::string const& url) {
     return [url](bench::tally& all, int who) {
         advisory_lock self{url};
-        take_turns(self, all, who);
+        bench::take_turns(self, all, who);
     };
-}
-
-/// Hand-overs per second. One more than the waiters: somebody holds.
-double rate(int waiters, bench::crowd::member const& life) {
-    bench::crowd const all{waiters + 1, 1, life};
-    all.settle_in();
-    auto const before = all.changes();
-    auto const took = bench::seconds([] { bench::crowd::pause(span); });
-    return double(all.changes() - before) / took;
 }
 
 }  // namespace
@@ -105,16 +69,11 @@ int main(int argc, char** argv) {
         std::fputs("usage: postgres_handover postgres://USER@HOST:PORT/DATABASE\n", stderr);
         return 2;
     }
+    constexpr std::array waiters{8, 64};
     std::string const url = argv[1];
-    for (int const waiters : {8, 64}) {
-        auto const row = "postgres: fair hand-over between processes, " + std::to_string(waiters) +
-                         " of them waiting";
-        bench::side const mine{"holdfast::mutex, fair", [&] { return rate(waiters, ours(url)); }};
-        bench::duel(row.c_str(), mine,
-                    {"the driver, an open line by hand", [&] { return rate(waiters, bare(url)); }},
-                    rounds, 0.9);
-        bench::duel(row.c_str(), mine,
-                    {"pg_advisory_lock as a queue", [&] { return rate(waiters, advisory(url)); }},
-                    rounds, 1.0);
-    }
+    bench::contender const ours{"holdfast::mutex, fair", bench::fair_mutex(url)};
+    bench::handover_duels("postgres", waiters, ours,
+                          {"the driver, an open line by hand", bare(url)}, 0.9);
+    bench::handover_duels("postgres", waiters, ours, {"pg_advisory_lock as a queue", advisory(url)},
+                          1.0);
 }

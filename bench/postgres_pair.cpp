@@ -57,6 +57,13 @@ int main(int argc, char** argv) {
             {"holdfast::mutex", [&] { return rate([&] { (void)mutex.acquire().release(); }); }},
             {"libpq, the same statements", [&] { return rate([&] { bare.pair("bench/bare"); }); }},
             rounds, 0.9);
+        bare.make_table_for_writes();
+        bench::duel(
+            "postgres: beside two bare writes",
+            {"holdfast::mutex", [&] { return rate([&] { (void)mutex.acquire().release(); }); }},
+            {"an INSERT and a DELETE",
+             [&] { return rate([&] { bare.write_twice("bench/bare"); }); }},
+            rounds, std::nullopt);
     }
     std::vector<std::unique_ptr<holdfast::mutex>> mine;
     std::vector<std::unique_ptr<bench::bare_client>> bare;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -50,6 +51,15 @@ public:
             throw std::runtime_error{"somebody else has '" + name + "'"};
     }
 
+    /// The least that two commits cost.
+    void write_twice(std::string const& name) {
+        write("bench_put", "INSERT INTO bench_bare (name) VALUES ($1)", name);
+        write("bench_erase", "DELETE FROM bench_bare WHERE name = $1", name);
+    }
+    void make_table_for_writes() {
+        write("bench_make", "CREATE TABLE IF NOT EXISTS bench_bare (name text PRIMARY KEY)", {});
+    }
+
 private:
     using statement = holdfast::stores::postgres::statement;
     using rows = holdfast::stores::postgres::rows;
@@ -79,6 +89,23 @@ private:
         require(PQpipelineSync(connection_.get()) == 1);
     }
 
+    void prepare(std::string const& name, std::string const& words) {
+        if (!prepared_.insert(name).second) return;
+        require(PQsendPrepare(connection_.get(), name.c_str(), words.c_str(), 0, nullptr) == 1);
+        require(PQpipelineSync(connection_.get()) == 1);
+        (void)next();
+    }
+
+    void write(char const* statement_name, char const* words,
+               std::optional<std::string> const& value) {
+        prepare(statement_name, words);
+        char const* const values[] = {value ? value->c_str() : nullptr};
+        require(PQsendQueryPrepared(connection_.get(), statement_name, value ? 1 : 0, values,
+                                    nullptr, nullptr, 1) == 1);
+        require(PQpipelineSync(connection_.get()) == 1);
+        (void)next();
+    }
+
     rows next() {
         for (;;) {
             auto* const found = PQgetResult(connection_.get());
@@ -92,12 +119,7 @@ private:
 
     std::vector<rows> ask(std::vector<statement> const& all) {
         for (auto const& each : all)
-            if (prepared_.insert(each.text().name).second) {
-                require(PQsendPrepare(connection_.get(), each.text().name.c_str(),
-                                      each.text().words.c_str(), 0, nullptr) == 1);
-                require(PQpipelineSync(connection_.get()) == 1);
-                (void)next();
-            }
+            prepare(each.text().name, each.text().words);
         for (auto const& each : all)
             put(each);
         std::vector<rows> out;

@@ -94,10 +94,19 @@ def build_rslock(jobs):
 
 
 def build_go(jobs, name):
-    need("go", pinned("go/go.mod", r"\ngo ([\d.]+)"), "version")
-    program = MADE / "peer_go"
-    run("go", "build", "-p", jobs, "-o", program, ".", cwd=PEERS / "go", GOTOOLCHAIN="local", GOFLAGS="-mod=readonly")
-    return [program, name]
+    return [go_program(jobs, "go"), name]
+
+
+def build_etcd(jobs):
+    return [go_program(jobs, "etcd")]
+
+
+def go_program(jobs, folder):
+    need("go", pinned(f"{folder}/go.mod", r"\ngo ([\d.]+)"), "version")
+    MADE.mkdir(parents=True, exist_ok=True)
+    program = MADE / f"peer_{folder}"
+    run("go", "build", "-p", jobs, "-o", program, ".", cwd=PEERS / folder, GOTOOLCHAIN="local", GOFLAGS="-mod=readonly")
+    return program
 
 
 def build_redisson(_):
