@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 #include <arpa/inet.h>
@@ -106,6 +107,20 @@ std::vector<pid_t> children_of(pid_t id) {
     auto const name = std::to_string(id);
     std::ifstream in{"/proc/" + name + "/task/" + name + "/children"};
     return {std::istream_iterator<pid_t>{in}, {}};
+}
+
+/// Returns when it has stopped, or is gone.
+void stop_process(pid_t id) {
+    ::kill(id, SIGSTOP);
+    auto const stands_still = [id] {
+        std::ifstream in{"/proc/" + std::to_string(id) + "/stat"};
+        std::string line;
+        if (!std::getline(in, line)) return true;
+        // The name before it may have spaces.
+        return std::string_view{"TtZX"}.find(line.at(line.rfind(')') + 2)) !=
+               std::string_view::npos;
+    };
+    require(eventually(stands_still), "SIGSTOP");
 }
 
 void end(pid_t& id, int signal) noexcept {
@@ -230,10 +245,11 @@ void postgres_server::fill_disk() const {
 
 void postgres_server::clear_disk() const { std::filesystem::remove(directory() + "/full"); }
 
+// A signal takes a moment: the postmaster may be about to start one more process, which would go on answering.
 void postgres_server::stop() {
-    ::kill(id_, SIGSTOP);
+    stop_process(id_);
     for (auto const each : children_of(id_))
-        ::kill(each, SIGSTOP);
+        stop_process(each);
 }
 
 void postgres_server::resume() {
@@ -244,6 +260,7 @@ void postgres_server::resume() {
 
 void postgres_server::kill() noexcept {
     if (id_ <= 0) return;
+    stop_process(id_);  // from here on it starts no more of them
     auto const children = children_of(id_);
     ::kill(id_, SIGKILL);
     for (auto const each : children)
