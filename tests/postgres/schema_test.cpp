@@ -144,6 +144,15 @@ TEST_F(schema_test, a_table_of_somebody_else_keeps_its_rows) {
     EXPECT_EQ(server().ask("SELECT data FROM app_session"), "a cart\n");
 }
 
+// What is done to a sequence cannot be undone with the rest.
+TEST_F(schema_test, a_sequence_of_somebody_else_goes_on_where_it_was) {
+    server().ask(
+        "CREATE SEQUENCE shop_stamp AS integer; SELECT nextval('shop_stamp'); CREATE TABLE "
+        "shop_session (id text, data text)");
+    expect_refusal(server().url() + "?prefix=shop_", errc::unsupported, "not those of holdfast");
+    EXPECT_EQ(server().ask("SELECT last_value FROM shop_stamp"), "1\n");
+}
+
 // Whoever comes when nothing is missing ends nobody's session.
 TEST_F(schema_test, tables_that_are_there_are_left_alone) {
     auto const url = server().url() + "?prefix=whole_";

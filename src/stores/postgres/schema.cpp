@@ -31,12 +31,13 @@ constexpr std::array creation_texts{
     "claim uuid NOT NULL, session bigint NOT NULL, body bytea NOT NULL, "
     "PRIMARY KEY (name, condition, place), UNIQUE (claim, name, condition, session))",
     ballots_table,
-    "SELECT setval('%stamp', greatest(last_value, #)) FROM %stamp",
-    // The columns are named so that a table of somebody else fails, and keeps what it has.
+    // The columns are named so that a table of somebody else fails, and keeps what it has. So does a sequence: what is
+    // done to one is not undone with the rest.
     "DELETE FROM %session WHERE generation IS NOT NULL AND lease IS NOT NULL AND expires IS NOT "
     "NULL "
     "AND body IS NOT NULL AND current_setting('holdfast.torn') = 'true' AND NOT EXISTS (SELECT 1 "
     "FROM %meta WHERE version <> !)",
+    "SELECT setval('%stamp', greatest(last_value, #)) FROM %stamp",
     "INSERT INTO %meta (version, swept) SELECT !, 0 WHERE NOT EXISTS (SELECT 1 FROM %meta)",
 };
 
