@@ -115,7 +115,7 @@ bool acquire_calls::must_let_others_try(wait_queue& queue, base::instant now) co
     if (shared_.settings.abilities.line) return false;
     if (now - queue.let_go_at >= longest_pause_for_others) queue.turns = 0;
     if (queue.turns == 0) queue.turns_since = now;
-    return ++queue.turns > queue.terms->local_passes;
+    return ++queue.turns > std::max(1, queue.terms->local_passes);
 }
 
 // The same for those who wait behind a hold that this client has just let go.

@@ -58,6 +58,7 @@ public:
     seam::store_time seen_waiting{};       ///< when the store last said that it waits
     base::instant answer_by{base::never};  ///< when the request under way is given up
     base::instant silent_since{base::never};
+    base::instant turn_by{base::never};   ///< with this deadline it waits its turn to be renewed
     base::instant try_at{base::never};    ///< when to submit or settle next
     base::instant renew_at{base::never};  ///< when to show the store that we are alive
 

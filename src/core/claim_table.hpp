@@ -57,7 +57,7 @@ public:
     void watch_name(claim_state& claim, base::instant now);
     /// Whether the store is asked to tell of the name.
     [[nodiscard]] bool is_watched(std::string const& name) const { return name_watches_.has(name); }
-    /// The connection was lost, and the watches with it.
+    /// The connection may have been lost, and the watches with it.
     void on_disconnection() noexcept { name_watches_.on_disconnection(); }
 
 private:

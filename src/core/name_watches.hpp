@@ -20,7 +20,7 @@ public:
     [[nodiscard]] bool add(std::string const& name) {
         auto& found = watches_[name];
         ++found.claims;
-        return !std::exchange(found.asked, true);
+        return ask(found);
     }
 
     /// A new claim takes part in the watch, where there is one.
@@ -37,17 +37,19 @@ public:
     [[nodiscard]] bool remove(std::string const& name, bool more_to_come) {
         auto const found = watches_.find(name);
         if (found == watches_.end() || --found->second.claims > 0 || more_to_come) return false;
-        bool const asked = found->second.asked;
+        bool const at_store = found->second.at_store;
         watches_.erase(found);
-        return asked;
+        return at_store;
     }
 
+    /// Whether the store may have it.
     [[nodiscard]] bool has(std::string const& name) const {
         auto const found = watches_.find(name);
-        return found != watches_.end() && found->second.asked;
+        return found != watches_.end() && found->second.at_store;
     }
 
-    /// The connection was lost, and the watches with it: whoever tries next asks again.
+    /// The connection may have been lost, and the watches with it: whoever tries next asks again. Where they are still
+    /// there they have to be ended.
     void on_disconnection() noexcept {
         for (auto& [name, known] : watches_)
             known.asked = false;
@@ -55,7 +57,7 @@ public:
     /// Whether the store must be asked again to watch a name on which a claim waits already.
     [[nodiscard]] bool ask_again(std::string const& name) {
         auto const found = watches_.find(name);
-        return found != watches_.end() && !std::exchange(found->second.asked, true);
+        return found != watches_.end() && ask(found->second);
     }
 
     [[nodiscard]] std::size_t size() const noexcept { return watches_.size(); }
@@ -63,8 +65,14 @@ public:
 private:
     struct watch {
         int claims{0};
-        bool asked{false};
+        bool asked{false};     ///< since the last disconnection
+        bool at_store{false};  ///< asked at any time
     };
+
+    [[nodiscard]] static bool ask(watch& which) noexcept {
+        which.at_store = true;
+        return !std::exchange(which.asked, true);
+    }
 
     boost::unordered_flat_map<std::string, watch> watches_;
 };

@@ -36,15 +36,13 @@ void renewer::want_all(std::span<claim_state* const> by_age, base::instant now) 
             continue;
         }
         auto wish = wish_of(*claim, now);
-        auto const usual = wish.deadline;
         bool const stands = claim->waits_to_renew();
-        // With a deadline that may be as early as this one.
-        if (stands) wish.deadline = std::min(usual, claim->silent_since + claim->lease / 3);
+        if (stands) wish.deadline = claim->turn_by;
         auto& younger = most_urgent.try_emplace(claim->terms->spec->name, wish).first->second;
         wish.deadline = std::min(wish.deadline, younger.deadline);
         wish.answer_time = std::min(wish.answer_time, younger.answer_time);
         younger = wish;
-        if (!stands || wish.deadline < usual) add(*claim, wish, now);
+        if (!stands || wish.deadline < claim->turn_by) add(*claim, wish, now);
     }
 }
 
@@ -52,6 +50,7 @@ void renewer::add(claim_state& claim, renewal_window::wish const& wish, base::in
     if (claim.silent_since == base::never) claim.silent_since = now;
     claim.asking = true;
     claim.answer_by = base::never;  // set when it is sent
+    claim.turn_by = wish.deadline;
     window_.add(shared_.lane_of(claim.terms->spec->name), wish);
     parts_.timing.reschedule(claim);
 }

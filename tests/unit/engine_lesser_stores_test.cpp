@@ -132,6 +132,31 @@ TEST_F(engine_test, a_watch_lasts_as_long_as_anybody_of_the_queue_waits) {
     EXPECT_EQ(ends, 1U);
 }
 
+TEST_F(engine_test, a_watch_ends_with_the_last_who_waits_also_when_a_request_has_failed_meanwhile) {
+    make_engine({.abilities = {.line = false}});
+    auto const elsewhere = take(queue_for({.order = ordering::fair}));
+    waiting one{queue_for()};
+    it->begin(one.call, now);
+    settle_down();
+    waiting another{queue_for({}, "another")};
+    it->begin(another.call, now);
+    fail_all();
+    it->withdraw(one.call, now);
+    EXPECT_EQ(wanted<seam::unwatch>(), 1U);
+    it->withdraw(another.call, now);
+    settle_down();
+}
+
+TEST_F(engine_test, without_local_passes_a_name_that_has_been_idle_is_taken_at_once) {
+    make_engine({.abilities = {.line = false}});
+    auto const where = queue_for({.local_passes = 0});
+    for (int i = 0; i < 3; ++i) {
+        it->release(take(where), now);
+        settle_down();
+        pass(1s);
+    }
+}
+
 TEST_F(engine_test, who_wants_deadlocks_to_be_found_is_refused_where_nobody_waits_at_the_store) {
     make_engine({.abilities = {.line = false}});
     waiting one{queue_for({.detect_deadlock = true})};

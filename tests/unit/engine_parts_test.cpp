@@ -162,6 +162,16 @@ TEST(name_watches, last_from_the_first_waiter_to_the_last) {
     EXPECT_EQ(all.size(), 0U);
 }
 
+// A request that failed does not say that the store has forgotten anything.
+TEST(name_watches, what_the_store_may_have_is_ended) {
+    name_watches all;
+    EXPECT_TRUE(all.add("a"));
+    all.on_disconnection();
+    EXPECT_TRUE(all.has("a"));
+    EXPECT_TRUE(all.remove("a", false));
+    EXPECT_FALSE(all.has("a"));
+}
+
 TEST(settlement_window, is_one_for_each_lane) {
     settlement_window all;
     constexpr seam::lane_id sick{0};

@@ -251,6 +251,34 @@ TEST_F(engine_renewals_test, one_that_has_waited_its_turn_does_not_go_before_an_
     EXPECT_EQ(younger.completions, 1);
 }
 
+// A submit that was sent twice is answered twice, and the second answer may come when the claim waits its turn to be renewed:
+// it is not silent any more, and still waits behind those that hold and have less time.
+TEST_F(engine_renewals_test, one_that_was_heard_of_while_it_waits_its_turn_keeps_it) {
+    auto const others = take_many({.lease = 60s}, (renewal_window::most + 1) * batch, "n");
+    auto const in_the_way = take(queue_for({.lease = 300s, .order = ordering::fair}));
+    waiting one{queue_for({.lease = 300s, .order = ordering::fair})};
+    it->begin(one.call, now);
+    auto const first = sent();
+    pass(engine::settings{}.request_timeout + 1ms, false);
+    auto const second = sent();
+    ASSERT_EQ(count_of<seam::submit>(second), 1U);
+    for (auto const& out : first)
+        answer(out);
+    reconnect();
+    auto const under_way = renewals();
+    ASSERT_EQ(under_way.size(), renewal_window::most);
+    for (auto const& out : second)
+        answer(out);
+    reconnect();
+    (void)sent();
+    answer(under_way.front());
+    auto const next = renewals();
+    EXPECT_EQ(next.size(), 1U);
+    EXPECT_FALSE(mentions(next, "n"));
+    it->withdraw(one.call, now);
+    settle_down();
+}
+
 // The renewal of a waiter is an attempt of its policy: it is one attempt, however long it waits its turn.
 TEST_F(engine_renewals_test, an_attempt_that_waits_its_turn_is_one_attempt) {
     auto const all = take_many({}, many, "n");
