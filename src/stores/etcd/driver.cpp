@@ -58,14 +58,14 @@ bool driver::finish() {
     auto& on = *core_;
     bool cancelled = false;
     auto end = base::boot_clock::now() + farewell_time;
-    while (on.link.busy() || on.watching.busy() || on.wake.pending) {
+    while (on.calls.busy() || on.watching.busy() || on.wake.pending) {
         void* tag = nullptr;
         bool ok = false;
         if (on.queue.AsyncNext(&tag, &ok, deadline_in(left_until(end))) ==
             grpc::CompletionQueue::GOT_EVENT) {
             static_cast<completion*>(tag)->complete(ok);
         } else if (!std::exchange(cancelled, true)) {
-            on.link.cancel_all();
+            on.calls.cancel_all();
             end = base::boot_clock::now() + longest_end;
         } else {
             return false;
@@ -138,7 +138,7 @@ void driver::take_events(base::instant until) {
         bool const may_wait = out_.is_empty() && !interrupted_;
         // What another thread sends meanwhile is not waited for longer than it may take.
         auto const soon = now + settings_.timeout / 2;
-        until = may_wait ? std::min({until, core_->link.next_end(), core_->watching.next_time(),
+        until = may_wait ? std::min({until, core_->calls.next_end(), core_->watching.next_time(),
                                      core_->subscribed.next_look(), soon})
                          : base::instant{};
     }
@@ -151,9 +151,9 @@ void driver::take_events(base::instant until) {
         base::lock_guard const guard{mutex_};
         // Only now: an answer may have lain in the socket for as long as nobody looked.
         if (got != grpc::CompletionQueue::GOT_EVENT)
-            return core_->link.expire(base::boot_clock::now());
+            return core_->calls.expire(base::boot_clock::now());
         static_cast<completion*>(tag)->complete(ok);
-        if (!core_->link.busy()) return;  // a look for more costs as much as a wait
+        if (!core_->calls.busy()) return;  // a look for more costs as much as a wait
     }
 }
 
@@ -170,7 +170,7 @@ void driver::interrupt() noexcept {
 
 void driver::shut() noexcept {
     base::lock_guard const guard{mutex_};
-    core_->link.shut();
+    core_->calls.shut();
     core_->watching.on_lost();
 }
 

@@ -76,12 +76,12 @@ private:
     /// All that belongs to gRPC. Not touched in the child of a fork.
     struct core {
         core(settings const& to, keys const& at, connection::listeners who, compare::outbox& out)
-            : link{to, queue, std::move(who)},
-              watching{to, link, queue, out},
-              subscribed{at, link, watching, out} {}
+            : calls{to, queue, std::move(who)},
+              watching{to, calls, queue, out},
+              subscribed{at, calls, watching, out} {}
         grpc::CompletionQueue queue;
         waker wake;
-        connection link;
+        connection calls;
         watches watching;
         subscriptions subscribed;
     };

@@ -38,7 +38,7 @@ void driver::grant(std::shared_ptr<opening_session> const& session) {
     wire::LeaseGrantRequest request;
     request.set_id(lease_of(session->id));
     request.set_ttl(std::chrono::ceil<std::chrono::seconds>(session->lease).count());
-    core_->link.send<wire::LeaseGrantRequest, wire::LeaseGrantResponse>(
+    core_->calls.send<wire::LeaseGrantRequest, wire::LeaseGrantResponse>(
         "/etcdserverpb.Lease/LeaseGrant", std::move(request),
         [this, session](fault const& trouble, wire::LeaseGrantResponse const& response,
                         base::instant sent) {
@@ -56,7 +56,7 @@ void driver::grant(std::shared_ptr<opening_session> const& session) {
 void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
     wire::LeaseTimeToLiveRequest request;
     request.set_id(lease_of(session->id));
-    core_->link.send<wire::LeaseTimeToLiveRequest, wire::LeaseTimeToLiveResponse>(
+    core_->calls.send<wire::LeaseTimeToLiveRequest, wire::LeaseTimeToLiveResponse>(
         "/etcdserverpb.Lease/LeaseTimeToLive", std::move(request),
         [this, session](fault const& trouble, wire::LeaseTimeToLiveResponse const& response,
                         base::instant sent) {
@@ -75,7 +75,7 @@ void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
 }
 
 void driver::write_record(std::shared_ptr<opening_session> const& session) {
-    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+    core_->calls.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", opening(session->id, session->body, keys_),
         [this, session](fault const& trouble, wire::TxnResponse const& response, base::instant) {
             if (trouble) return advance(session, trouble);
@@ -144,7 +144,7 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
     std::vector<std::int64_t> leases;
     for (auto const id : ids)
         leases.push_back(lease_of(id));
-    core_->link.send(std::make_unique<keep_alive_call>(
+    core_->calls.send(std::make_unique<keep_alive_call>(
         std::move(leases),
         [this, which, ids](fault const& trouble, auto const& responses, base::instant sent) {
             if (trouble && responses.empty()) return tell(which, trouble);
@@ -158,7 +158,7 @@ void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, bas
     range_requests records;
     for (auto const& each : signs)
         records.emplace_back(range_for(each.id, true, keys_)).set_keys_only(true);
-    read(core_->link, std::move(records),
+    read(core_->calls, std::move(records),
          [this, which, signs = std::move(signs), sent](
              fault const& trouble, range_responses& answered, std::uint64_t term) {
              if (trouble) return tell(which, trouble);
@@ -178,7 +178,7 @@ void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, bas
 
 void driver::raise(compare::ticket which, compare::session_id id) {
     base::lock_guard const guard{mutex_};
-    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+    core_->calls.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", raising(id, keys_),
         [this, which, id](fault const& trouble, wire::TxnResponse const& response, base::instant) {
             if (trouble) return tell(which, trouble);
@@ -192,7 +192,7 @@ void driver::raise(compare::ticket which, compare::session_id id) {
 void driver::close(compare::session_id id) noexcept try {
     base::lock_guard const guard{mutex_};
     close_mailbox(id);
-    if (!core_->link.is_ready()) return;
+    if (!core_->calls.is_ready()) return;
     wire::LeaseRevokeRequest request;
     request.set_id(lease_of(id));
     auto farewell =
@@ -200,7 +200,7 @@ void driver::close(compare::session_id id) noexcept try {
             "/etcdserverpb.Lease/LeaseRevoke", std::move(request),
             [](fault const&, wire::LeaseRevokeResponse&, base::instant) {});
     farewell->farewell = true;
-    core_->link.send(std::move(farewell));
+    core_->calls.send(std::move(farewell));
 } catch (std::exception const&) {
     return;  // it ends with its lease
 }
