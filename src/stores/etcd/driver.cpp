@@ -79,12 +79,14 @@ connection::listeners driver::listen() {
     return {
         .on_ready =
             [this] {
+                mutex_.assert_held();
                 if (std::exchange(lost_, false)) out_.doubt("the connection to etcd is back");
                 core_->watching.on_ready();
                 core_->subscribed.on_ready(base::boot_clock::now());
             },
         .on_lost =
             [this](base::error const& why) {
+                mutex_.assert_held();
                 lost_ = true;
                 out_.doubt(why.text);
                 core_->watching.on_lost();
@@ -92,6 +94,7 @@ connection::listeners driver::listen() {
         .on_unreachable = [this](base::error const& why) { core_->watching.on_unreachable(why); },
         .on_version =
             [this](std::string const& version) {
+                mutex_.assert_held();
                 if (keeps_promises(version) || std::exchange(warned_, true)) return;
                 out_.log(log_level::warning, weak_version_words(version, settings_.shown()));
             }};

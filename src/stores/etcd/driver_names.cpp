@@ -21,6 +21,7 @@ void driver::fetch(compare::ticket which, compare::query what) {
         wanted.emplace_back().set_key(settings_.prefix);
         return read(core_->calls, std::move(wanted),
                     [this, which](fault const& trouble, range_responses&, std::uint64_t) {
+                        mutex_.assert_held();
                         if (trouble) return tell(which, trouble);
                         tell(which, compare::views{});
                     });
@@ -33,6 +34,7 @@ void driver::fetch(compare::ticket which, compare::query what) {
     read(core_->calls, std::move(wanted),
          [this, which, what = std::move(what), ends = std::move(ends)](
              fault const& trouble, range_responses& found, std::uint64_t) mutable {
+             mutex_.assert_held();
              if (trouble) return tell(which, trouble);
              std::vector<wire::RangeResponse const*> all;
              for (auto const& each : found)
@@ -57,6 +59,7 @@ void driver::complete_views(compare::ticket which, compare::query what, std::vec
     read(core_->calls, std::move(wanted),
          [this, which, seen = std::move(seen), missed](fault const& trouble, range_responses& found,
                                                        std::uint64_t) mutable {
+             mutex_.assert_held();
              compare::views out;
              std::size_t next = 0;
              for (auto& each : seen) {
@@ -77,6 +80,7 @@ void driver::commit(compare::ticket which, compare::step what) {
         "/etcdserverpb.KV/Txn", std::move(request),
         [this, which, what = std::move(what)](fault const& trouble,
                                               wire::TxnResponse const& response, base::instant) {
+            mutex_.assert_held();
             if (trouble) return tell(which, trouble);
             auto done = read_step(what, response);
             if (!done) return tell(which, strange_answer());
@@ -116,6 +120,7 @@ void driver::list_some(std::shared_ptr<listed> const& state) {
         }
     read(core_->calls, std::move(wanted),
          [this, state](fault const& trouble, range_responses& found, std::uint64_t) {
+             mutex_.assert_held();
              if (trouble) return tell(state->which, trouble);
              std::optional<std::string> known_until;
              std::set<std::string> seen;

@@ -42,6 +42,7 @@ void driver::grant(std::shared_ptr<opening_session> const& session) {
         "/etcdserverpb.Lease/LeaseGrant", std::move(request),
         [this, session](fault const& trouble, wire::LeaseGrantResponse const& response,
                         base::instant sent) {
+            mutex_.assert_held();
             // The id is our own, so a lease that is there already is the one that was asked for before.
             if (trouble.certain &&
                 trouble.error.text.find("lease already exists") != std::string::npos)
@@ -60,6 +61,7 @@ void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
         "/etcdserverpb.Lease/LeaseTimeToLive", std::move(request),
         [this, session](fault const& trouble, wire::LeaseTimeToLiveResponse const& response,
                         base::instant sent) {
+            mutex_.assert_held();
             if (trouble) return advance(session, trouble);
             if (response.ttl() <= 0)
                 return advance(session, not_sent({errc::store_unavailable,
@@ -78,6 +80,7 @@ void driver::write_record(std::shared_ptr<opening_session> const& session) {
     core_->calls.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", opening(session->id, session->body, keys_),
         [this, session](fault const& trouble, wire::TxnResponse const& response, base::instant) {
+            mutex_.assert_held();
             if (trouble) return advance(session, trouble);
             auto const found = generation_of(response);
             if (!found) return advance(session, strange_answer());
@@ -110,11 +113,13 @@ void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
         {.range = keys_.mail(id),
          .on_event =
              [this, id](wire::Event const& event) {
+                 mutex_.assert_held();
                  if (event.type() == wire::Event::PUT)
                      out_.letter(id, event.kv().value(), stamp_of(event.kv().mod_revision()));
              },
          .on_force =
              [this, id](fault const& trouble, bool again) {
+                 mutex_.assert_held();
                  if (again) out_.gap();
                  auto const found = mail_.find(id);
                  if (found == mail_.end()) return;
@@ -147,6 +152,7 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
     core_->calls.send(std::make_unique<keep_alive_call>(
         std::move(leases),
         [this, which, ids](fault const& trouble, auto const& responses, base::instant sent) {
+            mutex_.assert_held();
             if (trouble && responses.empty()) return tell(which, trouble);
             confirm(which, signs_of(ids, responses), sent);
         }));
@@ -161,6 +167,7 @@ void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, bas
     read(core_->calls, std::move(records),
          [this, which, signs = std::move(signs), sent](
              fault const& trouble, range_responses& answered, std::uint64_t term) {
+             mutex_.assert_held();
              if (trouble) return tell(which, trouble);
              std::vector<compare::kept> found;
              for (std::size_t each = 0; each < signs.size(); ++each) {
@@ -181,6 +188,7 @@ void driver::raise(compare::ticket which, compare::session_id id) {
     core_->calls.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", raising(id, keys_),
         [this, which, id](fault const& trouble, wire::TxnResponse const& response, base::instant) {
+            mutex_.assert_held();
             if (trouble) return tell(which, trouble);
             if (response.succeeded())
                 return tell(which, compare::raised{stamp_of(response.header().revision())});
