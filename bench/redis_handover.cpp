@@ -10,7 +10,7 @@ namespace {
 
 constexpr int waiters = 64;
 constexpr int rounds = 7;
-constexpr double goal = 0.8;
+constexpr double goal = 0.7;
 constexpr double most_commands = 3;
 constexpr std::chrono::milliseconds span{1'000};
 

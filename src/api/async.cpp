@@ -155,18 +155,16 @@ async_task::~async_task() = default;
 task_ptr start_acquire(lock_handle_ptr const& lock, timeout_option timeout, lease_handler then) {
     lock->client()->require_usable();
     lock->require_no_thread();
-    if (auto grant = lock->enter_again()) {
+    if (auto held = lock->enter_again()) {
         auto const out = std::make_shared<lease_result>();
-        out->value = lock->as_nested_lease(std::move(grant));
+        out->value = lock->as_nested_lease(std::move(held));
         lock->client()->loop().post_or_run(
             [then = std::move(then), out] { then(std::move(*out)); });
         return nullptr;
     }
     return start_on(
         lock->client(), lock->queue(), timeout,
-        [lock](std::shared_ptr<core::hold_state> grant) {
-            return lock->as_lease(std::move(grant));
-        },
+        [lock](std::shared_ptr<core::hold_state> held) { return lock->as_lease(std::move(held)); },
         std::move(then));
 }
 
@@ -174,9 +172,9 @@ task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n, timeout_opt
                        lease_handler then) {
     return start_on(
         from->client(), from->queue(n), timeout,
-        [client = from->client()](std::shared_ptr<core::hold_state> grant) {
+        [client = from->client()](std::shared_ptr<core::hold_state> held) {
             return detail::access::make_lease(
-                std::make_shared<single_hold>(client, std::move(grant)));
+                std::make_shared<single_hold>(client, std::move(held)));
         },
         std::move(then));
 }
@@ -184,7 +182,7 @@ task_ptr start_acquire(permit_pool_ptr const& from, std::uint32_t n, timeout_opt
 task_ptr start_campaign(election_ptr const& in, std::string_view value, lease_handler then) {
     return start_on(
         in->client, in->queue(value), std::nullopt,
-        [in](std::shared_ptr<core::hold_state> grant) { return in->as_lease(std::move(grant)); },
+        [in](std::shared_ptr<core::hold_state> held) { return in->as_lease(std::move(held)); },
         std::move(then));
 }
 
@@ -194,18 +192,18 @@ task_ptr start_acquire_all(std::span<lock_handle_ptr const> locks, timeout_optio
         each->require_no_thread();
     struct state {
         std::shared_ptr<wanted_locks> wanted;
-        std::vector<std::shared_ptr<core::hold_state>> grants{};
+        std::vector<std::shared_ptr<core::hold_state>> fresh{};
     };
     auto const wanted = std::make_shared<wanted_locks>(locks);
     bool const wait = !timeout || *timeout > std::chrono::nanoseconds::zero();
     return run_script<state>(
         wanted->client(), wait ? timeout : std::nullopt, {wanted},
         [wait](core::task_context& on, state& progress) {
-            return core::acquire_all(on, progress.wanted->queues(), wait, progress.grants);
+            return core::acquire_all(on, progress.wanted->queues(), wait, progress.fresh);
         },
         [then = std::move(then), may_be_busy = timeout.has_value()](
             std::exception_ptr error, bool cancelled, state& progress) {
-            auto got = progress.wanted->as_lease(std::move(progress.grants));
+            auto got = progress.wanted->as_lease(std::move(progress.fresh));
             if (!got && !error && !cancelled && !may_be_busy)
                 error = std::make_exception_ptr(policy_ended("all locks").as_exception());
             then({error, cancelled, std::move(got)});

@@ -46,8 +46,8 @@ std::shared_ptr<core::wait_queue> election_handle::queue(std::string_view value)
         std::make_shared<core::terms const>(election_terms(*client, name, value, options_)));
 }
 
-lease election_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
-    auto term = std::make_shared<single_hold>(client, std::move(grant));
+lease election_handle::as_lease(std::shared_ptr<core::hold_state> held) {
+    auto term = std::make_shared<single_hold>(client, std::move(held));
     base::lock_guard const guard{mutex_};
     last_ = term;
     return detail::access::make_lease(std::move(term));
@@ -161,8 +161,8 @@ lease election::campaign(std::string_view value) {
 std::optional<lease> election::campaign(std::string_view value, std::stop_token stop) {
     auto got = detail::acquire_on(*handle_->client, handle_->queue(value), true, no_timeout, stop);
     if (got.outcome == core::verdict::busy) detail::policy_ended("'" + name() + "'").raise();
-    if (got.grant == nullptr) return std::nullopt;
-    return handle_->as_lease(std::move(got.grant));
+    if (got.held == nullptr) return std::nullopt;
+    return handle_->as_lease(std::move(got.held));
 }
 
 std::optional<leader_info> election::leader() {

@@ -51,12 +51,12 @@ public:
 class single_hold final : public hold {
 public:
     /// `where` is given for a recursive hold, which counts there.
-    single_hold(std::shared_ptr<session> client, std::shared_ptr<core::hold_state> grant,
+    single_hold(std::shared_ptr<session> client, std::shared_ptr<core::hold_state> held,
                 std::shared_ptr<holder_table> where = {})
-        : client_{std::move(client)}, grant_{std::move(grant)}, holders_{std::move(where)} {}
+        : client_{std::move(client)}, held_{std::move(held)}, holders_{std::move(where)} {}
     ~single_hold() override;
 
-    [[nodiscard]] core::hold_state& grant() const noexcept { return *grant_; }
+    [[nodiscard]] core::hold_state& held() const noexcept { return *held_; }
     /// Whether it is a hold of a recursion, which others of its thread or owner may enter.
     [[nodiscard]] bool is_counted() const noexcept { return holders_ != nullptr; }
     /// Leaves the release to the caller; nothing when it was released before, or is held on by others
@@ -64,12 +64,12 @@ public:
     [[nodiscard]] std::shared_ptr<core::hold_state> give_up();
 
     [[nodiscard]] std::string const& name() const noexcept override;
-    [[nodiscard]] std::uint64_t token() const noexcept override { return grant_->token(); }
+    [[nodiscard]] std::uint64_t token() const noexcept override { return held_->token(); }
     [[nodiscard]] std::optional<std::uint64_t> token(std::string_view name) const override;
     [[nodiscard]] std::stop_token lost() override;
     [[nodiscard]] std::string loss_reason() const override;
     [[nodiscard]] lease_state state() const noexcept override;
-    [[nodiscard]] base::instant lost_at() const noexcept override { return grant_->lost_at(); }
+    [[nodiscard]] base::instant lost_at() const noexcept override { return held_->lost_at(); }
     release_outcome release() override;
     lease_state renew(std::optional<std::chrono::milliseconds> lease) override;
     void start_release(std::shared_ptr<hold> self, release_handler then) override;
@@ -86,7 +86,7 @@ private:
     release_outcome note(release_outcome outcome);
 
     std::shared_ptr<session> const client_;
-    std::shared_ptr<core::hold_state> const grant_;
+    std::shared_ptr<core::hold_state> const held_;
     std::shared_ptr<holder_table> const holders_;
     std::once_flag left_;
     bool is_last_{false};  ///< the hold itself is to be released; after `let_go`

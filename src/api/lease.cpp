@@ -46,8 +46,8 @@ std::string lease::loss_reason() const { return hold_ ? hold_->loss_reason() : s
 lease_state lease::state() const noexcept { return hold_ ? hold_->state() : lease_state::released; }
 
 bool lease::held() const noexcept {
-    auto const now = state();
-    return now == lease_state::held || now == lease_state::in_doubt;
+    auto const current = state();
+    return current == lease_state::held || current == lease_state::in_doubt;
 }
 
 std::chrono::milliseconds lease::remaining() const noexcept {

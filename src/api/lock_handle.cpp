@@ -79,7 +79,7 @@ acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop)
     client_->require_usable();
     if (fast_ && !stop.stop_requested() && lock_fast()) return {core::verdict::granted};
     if (recursive_) {
-        if (auto grant = enter_again()) return {core::verdict::granted, std::move(grant)};
+        if (auto held = enter_again()) return {core::verdict::granted, std::move(held)};
     } else if (auto const& entry = holders_->biased;
                entry.belongs_to(this_thread()) &&
                entry.slot().held->state(base::boot_clock::now()) == lease_state::lost) {
@@ -89,7 +89,7 @@ acquired lock_handle::lock(bool wait, nanoseconds timeout, std::stop_token stop)
         base::raise(errc::would_deadlock, "this thread holds '" + name() + "' already");
     }
     auto out = get(wait, timeout, stop);
-    if (out.grant != nullptr) holders_->add(caller(), out.grant);
+    if (out.held != nullptr) holders_->add(caller(), out.held);
     return out;
 }
 
@@ -148,7 +148,7 @@ void lock_handle::leave_biased() {
     auto const through = client_->queue_for(*entry.queue().terms);
     auto const other = acquire_on(*client_, through, false, no_timeout, {});
     // The store had taken it back, and gave it anew: whoever calls acquires for himself.
-    if (other.grant != nullptr) client_->loop().release_later(other.grant);
+    if (other.held != nullptr) client_->loop().release_later(other.held);
     auto const generation = entry.slot().generation;
     holders_->add({this_thread(), {}, claim_mode::exclusive}, entry.slot().held);
     entry.leave();
@@ -166,18 +166,18 @@ std::shared_ptr<core::hold_state> lock_handle::enter_again() {
 core::verdict lock_handle::acquire(lease& into, bool wait, nanoseconds timeout,
                                    std::stop_token stop) {
     client_->require_usable();
-    if (auto grant = enter_again()) {
-        into = as_nested_lease(std::move(grant));
+    if (auto held = enter_again()) {
+        into = as_nested_lease(std::move(held));
         return core::verdict::granted;
     }
     auto got = get(wait, timeout, stop);
-    if (got.grant != nullptr) into = as_lease(std::move(got.grant));
+    if (got.held != nullptr) into = as_lease(std::move(got.held));
     return got.outcome;
 }
 
-lease lock_handle::as_nested_lease(std::shared_ptr<core::hold_state> grant) {
+lease lock_handle::as_nested_lease(std::shared_ptr<core::hold_state> held) {
     return detail::access::make_lease(
-        std::make_shared<single_hold>(client_, std::move(grant), holders_));
+        std::make_shared<single_hold>(client_, std::move(held), holders_));
 }
 
 void lock_handle::require_no_thread() const {
@@ -188,10 +188,10 @@ void lock_handle::require_no_thread() const {
             "the asynchronous forms need it");
 }
 
-lease lock_handle::as_lease(std::shared_ptr<core::hold_state> grant) {
-    if (recursive_) holders_->add(caller(), grant);
+lease lock_handle::as_lease(std::shared_ptr<core::hold_state> held) {
+    if (recursive_) holders_->add(caller(), held);
     return detail::access::make_lease(
-        std::make_shared<single_hold>(client_, std::move(grant), recursive_ ? holders_ : nullptr));
+        std::make_shared<single_hold>(client_, std::move(held), recursive_ ? holders_ : nullptr));
 }
 
 void lock_handle::downgrade(lease& held) {
@@ -200,14 +200,14 @@ void lock_handle::downgrade(lease& held) {
         detail::access::state(held) ? detail::access::state(held)->single() : nullptr;
     if (state == nullptr || &state->client() != client_.get() || held.name() != name())
         base::raise(errc::not_owner, "this lease does not hold '" + name() + "' of this client");
-    if (state->grant().held_terms().spec->kind != lock_kind::lock)
+    if (state->held().held_terms().spec->kind != lock_kind::lock)
         base::raise(errc::kind_mismatch, "this lease of '" + name() + "' is not one of a lock");
     if (state->is_counted())
         base::raise(errc::bad_option,
                     "a hold of a recursive_mutex cannot be downgraded: whoever "
                     "enters '" +
                         name() + "' again would share it unknowingly");
-    auto const request = client_->loop().weaken(state->grant(), queue_->terms);
+    auto const request = client_->loop().weaken(state->held(), queue_->terms);
     auto const answer = request ? client_->ask(*request).body : seam::reply_body{seam::refused{}};
     if (!std::holds_alternative<seam::converted>(answer))
         base::raise(errc::lost, "the hold of '" + name() + "' has ended");

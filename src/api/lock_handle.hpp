@@ -26,10 +26,10 @@ enum class flavour { plain, recursive, shared };
 /// A legal name as it is; else throws errc::bad_name.
 [[nodiscard]] std::string checked_name(std::string_view name);
 
-/// How one acquire of a lock ended: the grant, or none with the reason.
+/// How one acquire of a lock ended: the hold, or none with the reason.
 struct acquired {
     core::verdict outcome{core::verdict::pending};
-    std::shared_ptr<core::hold_state> grant{};
+    std::shared_ptr<core::hold_state> held{};
 };
 
 /// Runs one acquire on a queue to its end; throws its error.
@@ -67,10 +67,10 @@ public:
 
     /// The queue of the next acquire: shared, or its own.
     [[nodiscard]] std::shared_ptr<core::wait_queue> queue() const;
-    /// A grant of this handle as a lease.
-    [[nodiscard]] lease as_lease(std::shared_ptr<core::hold_state> grant);
+    /// A hold of this handle as a lease.
+    [[nodiscard]] lease as_lease(std::shared_ptr<core::hold_state> held);
     /// A hold that was entered again, as one more lease of it.
-    [[nodiscard]] lease as_nested_lease(std::shared_ptr<core::hold_state> grant);
+    [[nodiscard]] lease as_nested_lease(std::shared_ptr<core::hold_state> held);
     /// Throws errc::bad_option for a mutex that counts per thread: a coroutine is none.
     void require_no_thread() const;
     /// The hold that a recursive mutex has already for this caller, counted once more.

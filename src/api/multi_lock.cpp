@@ -28,8 +28,8 @@ wanted_locks::wanted_locks(handle_span handles) {
     handles.front()->client()->require_usable();
     for (auto const& each : handles) {
         parts_.push_back({each});
-        if (auto grant = each->enter_again())
-            parts_.back().held = access::state(each->as_nested_lease(std::move(grant)));
+        if (auto held = each->enter_again())
+            parts_.back().held = access::state(each->as_nested_lease(std::move(held)));
     }
 }
 
@@ -40,14 +40,14 @@ std::vector<std::shared_ptr<core::wait_queue>> wanted_locks::queues() const {
     return out;
 }
 
-std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::hold_state>> grants) {
+std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::hold_state>> fresh) {
     auto const missing = std::ranges::count(parts_, nullptr, &part::held);
-    if (static_cast<std::ptrdiff_t>(grants.size()) != missing) return std::nullopt;
+    if (static_cast<std::ptrdiff_t>(fresh.size()) != missing) return std::nullopt;
     std::vector<std::shared_ptr<hold>> holds;
     std::size_t next = 0;
     for (auto& each : parts_) {
         if (each.held == nullptr)
-            each.held = access::state(each.handle->as_lease(std::move(grants[next++])));
+            each.held = access::state(each.handle->as_lease(std::move(fresh[next++])));
         holds.push_back(std::move(each.held));
     }
     if (holds.size() == 1) return detail::access::make_lease(std::move(holds.front()));
@@ -57,14 +57,12 @@ std::optional<lease> wanted_locks::as_lease(std::vector<std::shared_ptr<core::ho
 std::optional<lease> lock_all(handle_span handles, std::chrono::nanoseconds timeout,
                               std::stop_token const& stop) {
     wanted_locks wanted{handles};
-    std::vector<std::shared_ptr<core::hold_state>> grants;
+    std::vector<std::shared_ptr<core::hold_state>> fresh;
     bool const wait = timeout > std::chrono::nanoseconds::zero();
     handles.front()->client()->run(
-        [&](core::task_context& on) {
-            return core::acquire_all(on, wanted.queues(), wait, grants);
-        },
+        [&](core::task_context& on) { return core::acquire_all(on, wanted.queues(), wait, fresh); },
         wait ? timeout : no_timeout, stop);
-    auto out = wanted.as_lease(std::move(grants));
+    auto out = wanted.as_lease(std::move(fresh));
     if (!out && timeout == no_timeout && !stop.stop_requested())
         base::raise(errc::timed_out, "a retry policy ended the wait");
     return out;

@@ -24,9 +24,9 @@ public:
     }
     /// The queues of those that are not held yet: a recursive mutex may be.
     [[nodiscard]] std::vector<std::shared_ptr<core::wait_queue>> queues() const;
-    /// One lease over all; nothing when the grants are not all there.
+    /// One lease over all; nothing when the holds are not all there.
     [[nodiscard]] std::optional<lease> as_lease(
-        std::vector<std::shared_ptr<core::hold_state>> grants);
+        std::vector<std::shared_ptr<core::hold_state>> fresh);
 
 private:
     struct part {

@@ -16,9 +16,9 @@ using detail::no_timeout;
 
 std::shared_ptr<core::hold_state> hold_of_this_thread(detail::lock_handle const& handle) {
     handle.client()->require_usable();
-    auto grant = handle.held_by_this_thread();
-    if (grant == nullptr) detail::not_held_by_thread(handle.name()).raise();
-    return grant;
+    auto held = handle.held_by_this_thread();
+    if (held == nullptr) detail::not_held_by_thread(handle.name()).raise();
+    return held;
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ std::stop_token basic_mutex::lost() const { return hold_of_this_thread(*handle_)
 
 bool basic_mutex::owns() const noexcept {
     if (!handle_->client()->at_home()) return false;
-    auto const grant = handle_->held_by_this_thread();
-    return grant != nullptr && grant->state(base::boot_clock::now()) != lease_state::lost;
+    auto const held = handle_->held_by_this_thread();
+    return held != nullptr && held->state(base::boot_clock::now()) != lease_state::lost;
 }
 
 std::string const& basic_mutex::name() const noexcept { return handle_->name(); }

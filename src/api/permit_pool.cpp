@@ -56,10 +56,10 @@ std::shared_ptr<core::hold_state> permit_pool::get(std::uint32_t n, bool wait,
     auto const got = acquire_on(*client_, queue(n), wait, timeout, stop);
     if (got.outcome == core::verdict::busy && wait && timeout == no_timeout)
         policy_ended("'" + name_ + "'").raise();
-    return got.grant;
+    return got.held;
 }
 
-void permit_pool::keep(std::shared_ptr<core::hold_state> grant, std::uint32_t n) {
+void permit_pool::keep(std::shared_ptr<core::hold_state> held, std::uint32_t n) {
     auto const announce = [holder_table = std::weak_ptr{holders_}] {
         auto const holders = holder_table.lock();
         if (holders == nullptr) return;
@@ -71,9 +71,9 @@ void permit_pool::keep(std::shared_ptr<core::hold_state> grant, std::uint32_t n)
     };
     // Made before the lock is taken: of a hold that is lost already it calls at once.
     using callback = std::stop_callback<std::function<void()>>;
-    auto on_loss = std::make_unique<callback>(grant->lost(), announce);
+    auto on_loss = std::make_unique<callback>(held->lost(), announce);
     base::lock_guard const guard{holders_->mutex};
-    holders_->held.push_back({std::move(grant), n, std::move(on_loss)});
+    holders_->held.push_back({std::move(held), n, std::move(on_loss)});
 }
 
 void permit_pool::release(std::uint32_t n) {
@@ -99,22 +99,22 @@ void permit_pool::release(std::uint32_t n) {
             } else {
                 last.permits -= still;
                 still = 0;
-                shrunk = last.grant;
+                shrunk = last.held;
                 left = last.permits;
             }
         }
         if (held.empty() && holders_->lost.stop_requested()) holders_->lost = std::stop_source{};
     }
     for (auto const& each : ended)
-        client_->loop().release_later(each.grant);
+        client_->loop().release_later(each.held);
     if (shrunk != nullptr) shrink(shrunk, left);
 }
 
 // Gives back a part of what was acquired at once. Nobody waits for the answer: unanswered, the rest
 // comes back with the whole.
-void permit_pool::shrink(std::shared_ptr<core::hold_state> const& grant, std::uint32_t to) {
+void permit_pool::shrink(std::shared_ptr<core::hold_state> const& held, std::uint32_t to) {
     auto terms = make_permit_terms(*client_, name_, to, limit_, options_);
-    if (auto request = client_->loop().weaken(*grant, std::move(terms)))
+    if (auto request = client_->loop().weaken(*held, std::move(terms)))
         client_->loop().run_later(std::move(*request), client_->patience());
 }
 

@@ -25,7 +25,7 @@ namespace detail {
 /// The permits of one name that one client holds without a lease, whichever object acquired them.
 struct permit_table {
     struct batch {
-        std::shared_ptr<core::hold_state> grant;
+        std::shared_ptr<core::hold_state> held;
         std::uint32_t permits;
         std::unique_ptr<std::stop_callback<std::function<void()>>> on_loss;
     };
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] std::string const& name() const noexcept { return name_; }
     [[nodiscard]] std::shared_ptr<session> const& client() const noexcept { return client_; }
 
-    /// Runs one acquire; the grant when it was granted. Throws `timed_out` when a retry policy ended
+    /// Runs one acquire; the hold when it was granted. Throws `timed_out` when a retry policy ended
     /// a wait that has no other way to say so.
     [[nodiscard]] std::shared_ptr<core::hold_state> get(std::uint32_t n, bool wait,
                                                         std::chrono::nanoseconds timeout,
@@ -51,14 +51,14 @@ public:
     /// The queue of one acquire of n permits.
     [[nodiscard]] std::shared_ptr<core::wait_queue> queue(std::uint32_t n) const;
 
-    void keep(std::shared_ptr<core::hold_state> grant, std::uint32_t n);
+    void keep(std::shared_ptr<core::hold_state> held, std::uint32_t n);
     void release(std::uint32_t n);
     [[nodiscard]] std::stop_token lost();
     [[nodiscard]] seam::adjusted adjust(std::optional<std::uint32_t> current);
 
 private:
     [[nodiscard]] core::terms_ptr terms_for(std::uint32_t n) const;
-    void shrink(std::shared_ptr<core::hold_state> const& grant, std::uint32_t to);
+    void shrink(std::shared_ptr<core::hold_state> const& held, std::uint32_t to);
 
     std::shared_ptr<session> const client_;
     std::string const name_;

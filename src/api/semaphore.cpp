@@ -13,16 +13,16 @@ using detail::no_timeout;
 
 namespace {
 
-bool kept(detail::permit_pool& pool, std::uint32_t n, std::shared_ptr<core::hold_state> grant) {
-    if (grant == nullptr) return false;
-    pool.keep(std::move(grant), n);
+bool kept(detail::permit_pool& pool, std::uint32_t n, std::shared_ptr<core::hold_state> held) {
+    if (held == nullptr) return false;
+    pool.keep(std::move(held), n);
     return true;
 }
 
-std::optional<lease> leased(detail::permit_pool& pool, std::shared_ptr<core::hold_state> grant) {
-    if (grant == nullptr) return std::nullopt;
+std::optional<lease> leased(detail::permit_pool& pool, std::shared_ptr<core::hold_state> held) {
+    if (held == nullptr) return std::nullopt;
     return detail::access::make_lease(
-        std::make_shared<detail::single_hold>(pool.client(), std::move(grant)));
+        std::make_shared<detail::single_hold>(pool.client(), std::move(held)));
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ std::optional<lease> semaphore::try_acquire_lease_within(std::chrono::nanosecond
 std::stop_token semaphore::lost() const { return pool_->lost(); }
 
 std::uint32_t semaphore::available() {
-    auto const now = pool_->adjust(std::nullopt);
-    return now.current - std::min(now.current, now.used);
+    auto const permits = pool_->adjust(std::nullopt);
+    return permits.current - std::min(permits.current, permits.used);
 }
 
 std::uint32_t semaphore::limit() { return pool_->adjust(std::nullopt).current; }

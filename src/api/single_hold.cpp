@@ -14,10 +14,10 @@ using std::chrono::nanoseconds;
 
 single_hold::~single_hold() {
     if (!client_->at_home() || !let_go() || !is_last_) return;
-    client_->loop().release_later(grant_);
+    client_->loop().release_later(held_);
 }
 
-std::string const& single_hold::name() const noexcept { return grant_->held_terms().spec->name; }
+std::string const& single_hold::name() const noexcept { return held_->held_terms().spec->name; }
 
 std::optional<std::uint64_t> single_hold::token(std::string_view name) const {
     if (name != this->name()) return std::nullopt;
@@ -26,28 +26,28 @@ std::optional<std::uint64_t> single_hold::token(std::string_view name) const {
 
 std::stop_token single_hold::lost() {
     client_->require_usable();
-    return grant_->lost();
+    return held_->lost();
 }
 
-std::string single_hold::loss_reason() const { return grant_->loss_reason(boot_clock::now()); }
+std::string single_hold::loss_reason() const { return held_->loss_reason(boot_clock::now()); }
 
 // A recursive hold ends with the last of its leases and locks.
 bool single_hold::let_go() {
     bool first = false;
     std::call_once(left_, [&] {
         first = true;
-        is_last_ = holders_ == nullptr || holders_->leave(grant_);
+        is_last_ = holders_ == nullptr || holders_->leave(held_);
     });
     return first;
 }
 
 std::shared_ptr<core::hold_state> single_hold::give_up() {
-    return let_go() && is_last_ ? grant_ : nullptr;
+    return let_go() && is_last_ ? held_ : nullptr;
 }
 
 lease_state single_hold::state() const noexcept {
     if (known() == release_outcome::released) return lease_state::released;
-    return grant_->state(boot_clock::now());
+    return held_->state(boot_clock::now());
 }
 
 std::optional<release_outcome> single_hold::known() const noexcept {
@@ -63,13 +63,13 @@ release_outcome single_hold::release() {
     if (!is_last_) return note(outcome_for_nested());
     // Beyond the hold's own end the answer could only be "already lost".
     auto const left =
-        std::max<nanoseconds>(grant_->lost_at() - boot_clock::now(), milliseconds{100});
-    return note(client_->loop().release(grant_, std::min<nanoseconds>(left, client_->patience())));
+        std::max<nanoseconds>(held_->lost_at() - boot_clock::now(), milliseconds{100});
+    return note(client_->loop().release(held_, std::min<nanoseconds>(left, client_->patience())));
 }
 
 // Others hold it on: nobody asks the store.
 release_outcome single_hold::outcome_for_nested() const noexcept {
-    bool const lost = grant_->state(boot_clock::now()) == lease_state::lost;
+    bool const lost = held_->state(boot_clock::now()) == lease_state::lost;
     return lost ? release_outcome::already_lost : release_outcome::released;
 }
 
@@ -99,7 +99,7 @@ private:
 void single_hold::start_release(std::shared_ptr<hold> self, release_handler then) {
     auto* const release = new releasing{std::move(self), std::move(then)};
     (void)let_go();
-    if (is_last_) return client_->loop().begin_release(grant_, release->call);
+    if (is_last_) return client_->loop().begin_release(held_, release->call);
     release->call.outcome = known().value_or(outcome_for_nested());
     client_->loop().post_or_run([release] { release->finish(); });
 }
@@ -113,8 +113,8 @@ release_outcome single_hold::note(release_outcome outcome) {
 
 lease_state single_hold::renew(std::optional<milliseconds> lease) {
     client_->require_usable();
-    if (lease) core::require_lease(*lease, grant_->held_terms().grace);
-    client_->loop().renew(*grant_, lease, client_->patience());
+    if (lease) core::require_lease(*lease, held_->held_terms().grace);
+    client_->loop().renew(*held_, lease, client_->patience());
     return state();
 }
 

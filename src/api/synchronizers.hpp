@@ -76,7 +76,7 @@ public:
     /// The queue of one candidate.
     [[nodiscard]] std::shared_ptr<core::wait_queue> queue(std::string_view value) const;
     /// A term that was won; remembered for `resign`.
-    [[nodiscard]] lease as_lease(std::shared_ptr<core::hold_state> grant);
+    [[nodiscard]] lease as_lease(std::shared_ptr<core::hold_state> held);
     [[nodiscard]] std::shared_ptr<hold> last_term() const;
     /// Throws errc::unsupported where the store has no elections. Asks it once, for no longer than `most`.
     void require_support(std::chrono::nanoseconds most);

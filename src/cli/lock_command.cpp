@@ -95,7 +95,7 @@ int acquire(lock_command_options const& options, run_plan const& plan, shell_cla
     signal_inbox signals;
     foreground terminal;
     wait_line line{!plan.quiet};
-    auto [ours, theirs] = make_link();
+    auto [ours, theirs] = make_message_channel();
     pid_t const pid = ::fork();
     if (pid < 0) throw std::system_error{errno, std::generic_category(), "cannot start a process"};
     if (pid == 0) {
@@ -110,8 +110,8 @@ int acquire(lock_command_options const& options, run_plan const& plan, shell_cla
         return refused->status;
     }
     // Before the holder may rely on us: output that cannot be written must not leave a lock behind.
-    print_token(options, std::get<grant>(outcome).token);
-    holder.line().send({message_kind::granted, 0, {}});
+    print_token(options, std::get<taken_lock>(outcome).token);
+    holder.channel().send({message_kind::granted, 0, {}});
     return exit_status::success;
 }
 

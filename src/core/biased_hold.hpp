@@ -103,8 +103,8 @@ public:
 
     /// Locks since the last call.
     [[nodiscard]] std::uint64_t take_uses() noexcept {
-        auto const now = uses_.load(std::memory_order_relaxed);
-        return now - std::exchange(counted_, now);
+        auto const uses = uses_.load(std::memory_order_relaxed);
+        return uses - std::exchange(counted_, uses);
     }
 
 private:

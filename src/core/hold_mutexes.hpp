@@ -1,4 +1,4 @@
-// The locks under which what few grants have is kept.
+// The locks under which what few holds have is kept.
 #pragma once
 
 namespace holdfast::core {

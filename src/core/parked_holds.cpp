@@ -58,10 +58,10 @@ void parked_holds::give_back(claim_state& claim, base::instant now) {
 // Takes the hold out of the biased hold. `used`: a thread has it, and it is a regular hold from now on.
 // `gone`: the store took it back, and the claim is no more.
 parked_holds::state parked_holds::unpark(claim_state& claim) {
-    auto& lane = *claim.queue->bias;
+    auto& bias = *claim.queue->bias;
     count_uses(*claim.queue);
-    auto* const slot = lane.find(claim.generation);
-    auto const was = lane.revocation().seize(claim.generation);
+    auto* const slot = bias.find(claim.generation);
+    auto const was = bias.revocation().seize(claim.generation);
     bool const inside =
         was == seam::revocation_word::state::used || was == seam::revocation_word::state::overdue;
     // A thread inside may be about to count its pass: one more than it shows is above both.
@@ -79,7 +79,7 @@ parked_holds::state parked_holds::unpark(claim_state& claim) {
         (void)parts_.holds.end_hold(claim.hold, hold_gone);
     } else {
         slot->held->held_by = nullptr;
-        lane.drop(claim.generation);
+        bias.drop(claim.generation);
     }
     if (was == seam::revocation_word::state::parked) return state::free;
     parts_.settlements.forget(claim);

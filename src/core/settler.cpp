@@ -113,7 +113,7 @@ void settler::on_reply(claim_state& claim, seam::reply const& answer, base::inst
     } else {
         tell_release(claim, release_outcome::already_lost);
     }
-    // A submit that is still under way is barred, or comes too late; its answer finds nobody.
+    // A submit that is still under way finds a tombstone, or comes too late; its answer finds nobody.
     forget(claim);
 }
 

@@ -63,8 +63,8 @@ void engine_runner::answer_retry(core::engine::question const& what) {
 void engine_runner::hand_out() {
     auto& todo = engine_.todo();
     std::vector<notifier::job> losses;  // first: what comes after may be somebody else's grant
-    for (auto& grant : todo.losses)
-        losses.push_back([grant = std::move(grant)] { grant->announce_loss(); });
+    for (auto& held : todo.losses)
+        losses.push_back([held = std::move(held)] { held->announce_loss(); });
     if (!losses.empty()) threads_.post_losses(losses);
     for (auto& question : todo.questions)
         post([this, question = std::move(question)] { answer_retry(question); });

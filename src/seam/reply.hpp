@@ -39,7 +39,7 @@ struct queued {
 
 enum class refusal {
     busy,            ///< taken by somebody else
-    too_late,        ///< `not_after` has passed, or the claim was barred
+    too_late,        ///< `not_after` has passed, or the claim has a tombstone
     kind_mismatch,   ///< the name lives as another kind
     limit_mismatch,  ///< another limit was declared
     gone,            ///< the claim to convert is not held

@@ -33,11 +33,12 @@ public:
     /// The client: takes the parked claim up again and returns its generation; 0 when it is not
     /// parked or somebody wants it.
     [[nodiscard]] std::uint64_t take() noexcept {
-        auto now = word_.load(std::memory_order_relaxed);
-        bool const taken = (now & low) == static_cast<std::uint64_t>(state::parked) &&
-                           word_.compare_exchange_strong(now, now & ~low, std::memory_order_acquire,
-                                                         std::memory_order_relaxed);
-        return taken ? now >> shift : 0;
+        auto word = word_.load(std::memory_order_relaxed);
+        bool const taken =
+            (word & low) == static_cast<std::uint64_t>(state::parked) &&
+            word_.compare_exchange_strong(word, word & ~low, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+        return taken ? word >> shift : 0;
     }
 
     /// The client: puts the claim in use aside; false when somebody wants it, or it was revoked.
@@ -78,12 +79,12 @@ private:
     // revoked for good.
     template <class Next>
     state change(std::uint64_t generation, Next next) noexcept {
-        auto now = word_.load(std::memory_order_acquire);
+        auto word = word_.load(std::memory_order_acquire);
         for (;;) {
-            if (now >> shift != generation) return state::revoked;
-            auto const was = static_cast<state>(now & states);
+            if (word >> shift != generation) return state::revoked;
+            auto const was = static_cast<state>(word & states);
             auto const to = generation << shift | wanted | static_cast<std::uint64_t>(next(was));
-            if (word_.compare_exchange_weak(now, to, std::memory_order_acq_rel,
+            if (word_.compare_exchange_weak(word, to, std::memory_order_acq_rel,
                                             std::memory_order_acquire))
                 return was;
         }

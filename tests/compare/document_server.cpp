@@ -86,7 +86,7 @@ outcome document_server::open(session_id id, std::chrono::milliseconds lease, st
 kept document_server::keep(session_id id, time now) {
     advance(now);
     if (!alive(id)) return {id, kept::state::dead, {}};
-    if (flaws_.buries_the_living && ++signs_of_life_ % 16 == 0) return {id, kept::state::dead, {}};
+    if (flaws_.kills_the_living && ++signs_of_life_ % 16 == 0) return {id, kept::state::dead, {}};
     // A sign of life that was late on its way takes nothing back.
     auto const ends = now + sessions_[id].lease;
     auto const least = flaws_.takes_life_back ? ends : sessions_[id].ends;

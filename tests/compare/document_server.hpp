@@ -31,10 +31,10 @@ struct server_flaws {
     /// The second branch looks at the name before it joins the line; nor is it looked at by a step that only writes to
     /// others, which would show the same.
     bool looks_first{false};
-    bool forgets_leavers{false};    ///< who leaves the line without having been let in stays there
-    bool buries_the_living{false};  ///< some signs of life are answered as if the session were dead
-    bool forgets_ballots{false};    ///< a step is carried out whatever its ballot is
-    bool takes_life_back{false};    ///< a sign of life that was late on its way sets the end back
+    bool forgets_leavers{false};   ///< who leaves the line without having been let in stays there
+    bool kills_the_living{false};  ///< some signs of life are answered as if the session were dead
+    bool forgets_ballots{false};   ///< a step is carried out whatever its ballot is
+    bool takes_life_back{false};   ///< a sign of life that was late on its way sets the end back
 };
 
 /// What the server tells of its own accord.

@@ -65,7 +65,7 @@ public:
     void begin_documents();
     void wake() noexcept { silent_until_ = moment{0}; }
 
-    /// Names, cells and bars that are stored.
+    /// Names, cells and tombstones that are stored.
     [[nodiscard]] std::size_t size() const noexcept {
         return odd_ != nullptr ? odd_->size() : machine_->size();
     }

@@ -72,7 +72,7 @@ bool user::enter_lane() {
     if (visit.how == core::biased_hold::entry::stuck)
         home_.engine()->release(*call_->in, visit.generation, home_.now());
     if (visit.how != core::biased_hold::entry::yes) return false;
-    lane_ = call_->in;
+    biased_queue_ = call_->in;
     generation_ = visit.generation;
     call_->outcome = core::verdict::granted;
     call_->held = visit.where->held;
@@ -210,8 +210,8 @@ void user::release(bool wait) {
     });
     world_.leave(was);
     outcome_.reset();
-    if (lane_ != nullptr) {
-        auto const through = std::exchange(lane_, nullptr);
+    if (biased_queue_ != nullptr) {
+        auto const through = std::exchange(biased_queue_, nullptr);
         was->grant = nullptr;  // the lane alone has it while it is put aside
         if (!through->bias->leave(generation_))
             home_.engine()->release(*through, generation_, home_.now());

@@ -115,7 +115,7 @@ private:
     call_record record_;
     std::uint64_t turn_{0};  ///< rises with every step: what belongs to an earlier one is void
     std::shared_ptr<local_hold> hold_;
-    std::shared_ptr<core::wait_queue> lane_;  ///< through whose fast lane it holds
+    std::shared_ptr<core::wait_queue> biased_queue_;  ///< by whose biased hold it holds
     std::uint64_t generation_{0};
     std::vector<std::unique_ptr<release_end>> releases_;
     std::vector<std::unique_ptr<renew_end>> renewals_;

@@ -80,7 +80,7 @@ void ignore_not_after(witness const&, seam::store_time, seam::request& what) {
         submit->not_after = seam::store_time::max();
 }
 
-void ignore_bars(witness const&, seam::store_time, seam::request& what) {
+void ignore_tombstones(witness const&, seam::store_time, seam::request& what) {
     if (auto* const settle = std::get_if<seam::settle>(&what)) settle->tombstone_until = {};
 }
 
@@ -116,7 +116,7 @@ std::vector<broken_variant> variants_of_stores_that_compare() {
           {"leftovers", "owners"}, comparing);
     apart({.name = "withdrawal-not-carried-out", .documents = {.forgets_leavers = true}},
           {"owners"}, comparing);
-    apart({.name = "living-session-told-as-dead", .documents = {.buries_the_living = true}},
+    apart({.name = "living-session-told-as-dead", .documents = {.kills_the_living = true}},
           {"sessions"}, comparing);
     apart({.name = "late-sign-of-life-takes-back", .documents = {.takes_life_back = true}},
           {"early loss", "exclusion"}, with_clock);
@@ -162,7 +162,7 @@ std::vector<broken_variant> const& broken_variants() {
             out.push_back(std::move(each));
         store("release-for-anybody", &release_for_anybody, {"early loss"});
         store("not-after-ignored", &ignore_not_after, {"leftovers"});
-        store("bars-ignored", &ignore_bars, {"leftovers"});
+        store("tombstones-ignored", &ignore_tombstones, {"leftovers"});
         store("half-a-lease", &hold_for_half, {"early loss"});
         for (auto& each : odd_stores())
             out.push_back(std::move(each));

@@ -122,7 +122,7 @@ class last_first final : public odd_store {
 };
 
 // The permits of the dead do not come back.
-class buries_permits final : public odd_store {
+class drops_permits final : public odd_store {
     using odd_store::odd_store;
     struct greedy final : forwarding_ledger {
         using forwarding_ledger::forwarding_ledger;
@@ -263,7 +263,7 @@ std::vector<broken_variant> odd_stores() {
         odd<gap_in_downgrade>("gap-in-downgrade", readers, {"early loss", "witness", "exclusion"}),
         odd<counts_claims>("counts-claims-not-permits", permits, {"permits"}),
         odd<gives_some>("gives-some-permits", permits, {"permits"}),
-        odd<buries_permits>("permits-die-with-their-holder", permits, {"progress"}),
+        odd<drops_permits>("permits-die-with-their-holder", permits, {"progress"}),
         odd<last_first>("last-come-first-served", fair, {"order"}),
         odd<two_leaders>("two-leaders", election, {"exclusion", "election", "early loss"}),
         odd<stale_listing>("stale-listing", election, {"election"}),

@@ -48,7 +48,7 @@ std::string world::words(core::engine::outgoing const& out) {
                std::to_string(submit->not_after.time_since_epoch().count());
     if (auto const* const settle = std::get_if<seam::settle>(&out.what))
         return head + "settle " + short_name(settle->subject.id) +
-               (settle->tombstone_until > seam::store_time{} ? " and bars it" : "");
+               (settle->tombstone_until > seam::store_time{} ? " and leaves a tombstone" : "");
     if (auto const* const renew = std::get_if<seam::renew>(&out.what)) {
         auto words = head + "renew";
         for (auto const& item : renew->items)

@@ -1,4 +1,5 @@
-"""Links between the documents lead somewhere, and every decision says when it was made and whether it stands."""
+"""Links between the documents lead somewhere, files that they name are there, and every decision says when it was made and
+whether it stands."""
 
 import posixpath
 import re
@@ -11,6 +12,9 @@ RULE = "links"
 _FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
 _LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^()\s<>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
+# In capitals it stands for any name.
+_NAMED = re.compile(r"`((?:[\w.-]+/)*(?![A-Z]+\.)[\w.-]+\.(?:cpp|hpp|py|lua|cmake|proto))`")
+_PLACE = re.compile(r"`((?:src|tests|docs|include|tools|bench|cmake|examples|packaging|completions)/[\w./-]*)`")
 _REFERENCE = re.compile(r"^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$", re.MULTILINE)
 
@@ -32,12 +36,26 @@ def anchors(text):
         yield f"{slug}-{count}" if count else slug
 
 
+def _check_names(tree, path):
+    """A source in backticks is one of the tree, named from the root, from the document, or by the end of its path."""
+    text = _FENCE.sub(_blank, tree.text(path))
+    for match in _NAMED.finditer(text):
+        name = match.group(1)
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+        if beside not in tree.files and not any(f"/{each}".endswith(f"/{name}") for each in tree.files):
+            yield Finding(path, line_of(text, match.start()), RULE, f"{name} is not there")
+    for match in _PLACE.finditer(text):
+        if not _NAMED.fullmatch(match.group(0)) and not tree.exists(match.group(1)):
+            yield Finding(path, line_of(text, match.start()), RULE, f"{match.group(1)} is not there")
+
+
 def check(tree):
     for path in tree.files:
         if not path.endswith(".md"):
             continue
         if path.startswith("docs/decisions/") and not _STATUS.match(tree.text(path)):
             yield Finding(path, 3, RULE, 'a decision has a line "Accepted, YYYY-MM-DD." or "Superseded by [N](FILE), …"')
+        yield from _check_names(tree, path)
         text = _CODE.sub(_blank, _FENCE.sub(_blank, tree.text(path)))
         for pattern in (_LINK, _REFERENCE):
             for match in pattern.finditer(text):

@@ -232,6 +232,10 @@ class Links(RuleTest):
         self.bad(links, {"README.md": "see [this](docs/none.md)\n"}, "not there")
         self.bad(links, {"README.md": "see [this](b.md#two)\n", "b.md": "# One\n"}, "no heading #two")
         self.bad(links, {"README.md": "# A\nsee [this](#b)\n"}, "no heading #b")
+        self.bad(links, {"docs/a.md": "see `core/none.hpp`\n", "src/core/some.hpp": ""}, "core/none.hpp is not there")
+        self.bad(links, {"docs/a.md": "see `src/none`\n", "src/core/some.hpp": ""}, "src/none is not there")
+        self.good(links, {"docs/a.md": "see `core/some.hpp`, `some.hpp`, `src/core/some.hpp`, `src/core/`, `NAME.hpp`\n",
+                          "src/core/some.hpp": ""})
         self.good(links, {"README.md": "[x](docs/b.md#a-long-one) [y](https://example.org/x) `[z](none)`\n",
                           "docs/b.md": "# A `long` one\n[up](../README.md)\n```\n[q](none)\n```\n"})
 

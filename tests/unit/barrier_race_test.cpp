@@ -29,11 +29,11 @@ protected:
                 if (!kept && std::holds_alternative<seam::inspect>(out.what)) {
                     kept = out;
                 } else {
-                    it->on_reply(out.id, carry_out(out), now);
+                    engine->on_reply(out.id, carry_out(out), now);
                 }
             }
             for (auto const& notice : take_notices())
-                it->on_notice(notice, now);
+                engine->on_notice(notice, now);
         }
     }
 
@@ -47,19 +47,19 @@ TEST_F(barrier_race, a_party_that_finds_the_others_gone_looks_whether_they_have_
     party first{barrier};
     party slow{barrier};
     party last{barrier};
-    it->begin(first.call, now);
+    engine->begin(first.call, now);
     settle_down();
-    it->begin(slow.call, now);
+    engine->begin(slow.call, now);
     answer_all_but_a_look();
     ASSERT_TRUE(kept) << "it would be the last, and asks who is there";
-    it->begin(last.call, now);
+    engine->begin(last.call, now);
     answer_all_but_a_look();
     ASSERT_TRUE(first.call.done && last.call.done) << "these two have met, and left";
-    it->on_reply(kept->id, carry_out(*kept), now);
+    engine->on_reply(kept->id, carry_out(*kept), now);
     settle_down();
     ASSERT_FALSE(slow.call.done) << "nobody has died: it waits in the next generation";
     party next{barrier};
-    it->begin(next.call, now);
+    engine->begin(next.call, now);
     settle_down();
     ASSERT_TRUE(slow.call.done && next.call.done);
     EXPECT_EQ(first.generation, 0U);
@@ -76,10 +76,10 @@ TEST_F(barrier_race, a_reset_that_is_sent_twice_ends_one_generation) {
         task_call call;
     };
     party before{barrier};
-    it->begin(before.call, now);
+    engine->begin(before.call, now);
     settle_down();
     resetting reset{barrier};
-    it->begin(reset.call, now);
+    engine->begin(reset.call, now);
     std::optional<engine::outgoing> lost;
     for (auto requests = sent(); !requests.empty() && !lost; requests = sent())
         for (auto const& out : requests) {
@@ -88,23 +88,23 @@ TEST_F(barrier_race, a_reset_that_is_sent_twice_ends_one_generation) {
             if (swap != nullptr && !lost)
                 lost = out;
             else
-                it->on_reply(out.id, answer, now);
+                engine->on_reply(out.id, answer, now);
         }
     ASSERT_TRUE(lost);
     for (auto const& notice : take_notices())
-        it->on_notice(notice, now);
+        engine->on_notice(notice, now);
     settle_down();
     ASSERT_TRUE(before.call.done) << "its generation was ended";
     party after{barrier};
-    it->begin(after.call, now);
+    engine->begin(after.call, now);
     settle_down();
     ASSERT_FALSE(after.call.done);
-    it->on_reply(lost->id, {{}, seam::failure{base::error{errc::store_unavailable}}}, now);
+    engine->on_reply(lost->id, {{}, seam::failure{base::error{errc::store_unavailable}}}, now);
     pass(5s);
     EXPECT_TRUE(reset.call.done);
     EXPECT_FALSE(after.call.done) << "the same reset has ended another generation";
     party last{barrier};
-    it->begin(last.call, now);
+    engine->begin(last.call, now);
     settle_down();
     EXPECT_TRUE(after.generation && last.generation);
 }

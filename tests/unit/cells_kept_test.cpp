@@ -18,7 +18,7 @@ class cells_kept : public engine_test {
 protected:
     void run(task_call::body what) {
         scripted one{std::move(what)};
-        it->begin(one.call, now);
+        engine->begin(one.call, now);
         settle_down();
         ASSERT_EQ(one.completions, 1);
         if (one.call.error) std::rethrow_exception(one.call.error);

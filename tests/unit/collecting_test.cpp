@@ -36,14 +36,14 @@ TEST_F(collecting_test, a_last_try_without_an_answer_is_nothing_when_the_store_h
     auto const in_the_way = take(fair_queue("b"));
     auto call = all_of({fair_queue("a"), fair_queue("b")});
     call.deadline = now + 1s;
-    it->begin(call, now);
+    engine->begin(call, now);
     settle_down();
     pass(999ms);
-    it->release(in_the_way, now);
+    engine->release(in_the_way, now);
     for (auto const& out : sent())  // the settlement: the name passes to the one that waits for it
-        it->on_reply(out.id, carry_out(out), now);
+        engine->on_reply(out.id, carry_out(out), now);
     for (auto const& notice : take_notices())
-        it->on_notice(notice, now);
+        engine->on_notice(notice, now);
     EXPECT_EQ(wanted<seam::submit>(), 1U) << "it tries the other name, shortly before the end";
     pass(1s, false);
     ASSERT_TRUE(call.done);
@@ -51,13 +51,13 @@ TEST_F(collecting_test, a_last_try_without_an_answer_is_nothing_when_the_store_h
     EXPECT_TRUE(held.empty());
     settle_down();
     pass(1min);
-    EXPECT_TRUE(it->idle()) << "nothing of it is left at the store";
+    EXPECT_TRUE(engine->idle()) << "nothing of it is left at the store";
 }
 
 TEST_F(collecting_test, a_store_that_never_answers_is_unavailable) {
     auto call = all_of({fair_queue("a"), fair_queue("b")});
     call.deadline = now + 1s;
-    it->begin(call, now);
+    engine->begin(call, now);
     pass(1s, false);
     ASSERT_TRUE(call.done);
     ASSERT_NE(call.error, nullptr);
@@ -67,12 +67,12 @@ TEST_F(collecting_test, a_store_that_never_answers_is_unavailable) {
 TEST_F(collecting_test, a_store_that_falls_silent_before_it_said_busy_is_unavailable) {
     auto call = all_of({fair_queue("a"), fair_queue("b")});
     call.deadline = now + 10s;
-    it->begin(call, now);
+    engine->begin(call, now);
     for (auto const& out : sent())  // the time
-        it->on_reply(out.id, carry_out(out), now);
+        engine->on_reply(out.id, carry_out(out), now);
     auto const tries = sent();
     ASSERT_EQ(tries.size(), 2U);
-    it->on_reply(tries[0].id, carry_out(tries[0]), now);
+    engine->on_reply(tries[0].id, carry_out(tries[0]), now);
     pass(10s, false);
     ASSERT_TRUE(call.done);
     ASSERT_NE(call.error, nullptr);
@@ -86,11 +86,11 @@ TEST_F(collecting_test, a_minimum_hold_keeps_nothing_that_nobody_was_given) {
     };
     auto const in_the_way = take(fair_queue("b"));
     auto call = all_of({kept("a"), kept("b")});
-    it->begin(call, now);
+    engine->begin(call, now);
     settle_down();
     pass(1s);
     ASSERT_FALSE(call.done);
-    it->release(in_the_way, now);
+    engine->release(in_the_way, now);
     settle_down();
     pass(1s);
     ASSERT_TRUE(call.done);

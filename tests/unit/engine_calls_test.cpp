@@ -6,35 +6,35 @@ namespace {
 
 TEST_F(engine_test, the_first_acquire_asks_for_the_time_and_the_second_does_not) {
     waiting one{queue_for()};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     auto requests = sent();
     ASSERT_EQ(requests.size(), 1U);
     EXPECT_TRUE(std::holds_alternative<seam::hello>(requests[0].what));
-    it->on_reply(requests[0].id, carry_out(requests[0]), now);
+    engine->on_reply(requests[0].id, carry_out(requests[0]), now);
     requests = sent();
     ASSERT_EQ(requests.size(), 1U);
     EXPECT_TRUE(std::holds_alternative<seam::submit>(requests[0].what));
-    it->on_reply(requests[0].id, carry_out(requests[0]), now);
+    engine->on_reply(requests[0].id, carry_out(requests[0]), now);
     EXPECT_EQ(one.call.outcome, verdict::granted);
-    it->release(one.call.held, now);
+    engine->release(one.call.held, now);
     settle_down();
     waiting two{queue_for()};
-    it->begin(two.call, now);
+    engine->begin(two.call, now);
     EXPECT_EQ(count_of<seam::submit>(sent()), 1U);
-    it->withdraw(two.call, now);
+    engine->withdraw(two.call, now);
 }
 
 TEST_F(engine_test, an_uncontended_pair_costs_two_requests) {
     auto const where = queue_for();
-    it->release(take(where), now);
+    engine->release(take(where), now);
     settle_down();
-    auto const before = it->counters().requests;
+    auto const before = engine->counters().requests;
     for (int i = 0; i < 10; ++i) {
-        it->release(take(where), now);
+        engine->release(take(where), now);
         settle_down();
     }
-    EXPECT_EQ(it->counters().requests - before, 20U);
-    EXPECT_TRUE(it->idle());
+    EXPECT_EQ(engine->counters().requests - before, 20U);
+    EXPECT_TRUE(engine->idle());
     EXPECT_EQ(store.size(), 0U);
 }
 
@@ -42,24 +42,24 @@ TEST_F(engine_test, busy_is_said_to_one_attempt_and_to_a_deadline) {
     auto const held = take(queue_for());
     waiting once{queue_for()};
     once.call.wait = false;
-    it->begin(once.call, now);
+    engine->begin(once.call, now);
     settle_down();
     EXPECT_EQ(once.call.outcome, verdict::busy);
     waiting timed{queue_for()};
-    it->begin(timed.call, now, now + 1s);
+    engine->begin(timed.call, now, now + 1s);
     settle_down();
     pass(2s);
     EXPECT_EQ(timed.call.outcome, verdict::busy);
     EXPECT_EQ(once.completions, 1);
     EXPECT_EQ(timed.completions, 1);
-    it->release(held, now);
+    engine->release(held, now);
     settle_down();
     EXPECT_EQ(store.size(), 0U);
 }
 
 TEST_F(engine_test, a_silent_store_is_not_busy) {
     waiting timed{queue_for()};
-    it->begin(timed.call, now, now + 1s);
+    engine->begin(timed.call, now, now + 1s);
     pass(2s, false);
     EXPECT_EQ(timed.call.outcome, verdict::failed);
     EXPECT_TRUE(timed.call.error.is(errc::store_unavailable));
@@ -67,7 +67,7 @@ TEST_F(engine_test, a_silent_store_is_not_busy) {
 
 TEST_F(engine_test, a_call_without_a_deadline_waits_for_the_patience_of_its_client) {
     waiting one{queue_for()};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     pass(9'900ms, false);
     EXPECT_EQ(one.call.outcome, verdict::pending);
     pass(200ms, false);
@@ -82,11 +82,11 @@ TEST_F(engine_test, each_caller_of_a_name_has_a_patience_of_its_own) {
     waiting second{where};
     waiting once{where};
     once.call.wait = false;
-    it->begin(first.call, now);
+    engine->begin(first.call, now);
     pass(9s, false);
-    it->begin(second.call, now);
+    engine->begin(second.call, now);
     pass(500ms, false);
-    it->begin(once.call, now);
+    engine->begin(once.call, now);
     pass(600ms, false);
     EXPECT_EQ(first.call.outcome, verdict::failed);
     EXPECT_EQ(second.call.outcome, verdict::pending) << "it came a second ago";
@@ -105,7 +105,7 @@ TEST_F(engine_test, each_caller_of_a_name_has_a_patience_of_its_own) {
 TEST_F(engine_test, who_has_waited_for_long_needs_patience_only_when_the_store_falls_silent) {
     auto const in_the_way = take(queue_for({.order = ordering::fair}));
     waiting one{queue_for()};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     settle_down();
     pass(60s);
     auto const& silent_since = one.call.in->current->silent_since;
@@ -123,7 +123,7 @@ TEST_F(engine_test, a_silence_in_which_a_hold_is_lost_is_not_waited_for_twice) {
     auto const where = queue_for({.lease = 3s});
     auto const held = take(where);
     waiting next{where};
-    it->begin(next.call, now);
+    engine->begin(next.call, now);
     pass(1'100ms, false);  // the first renewal is under way
     auto const end = where->current->silent_since + 10s;
     pass(end - now - 1ns, false);
@@ -138,11 +138,11 @@ TEST_F(engine_test, nor_is_one_in_which_the_session_of_a_waiter_ends) {
     using state = seam::session_changed::state;
     auto const in_the_way = take(queue_for({.order = ordering::fair}));
     waiting one{queue_for()};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     settle_down();
-    it->on_notice(seam::session_changed{state::in_doubt, "cut off"}, now);
+    engine->on_notice(seam::session_changed{state::in_doubt, "cut off"}, now);
     pass(5s, false);
-    it->on_notice(seam::session_changed{state::lost, "cut off for too long"}, now);
+    engine->on_notice(seam::session_changed{state::lost, "cut off for too long"}, now);
     pass(5s - 1ns, false);
     EXPECT_EQ(one.call.outcome, verdict::pending);
     pass(1ns, false);
@@ -157,7 +157,7 @@ TEST_F(engine_test, patience_behind_a_local_holder_ends_when_it_is_over) {
     auto const silent_since = where->current->silent_since;
     ASSERT_NE(silent_since, base::never);
     waiting next{where};
-    it->begin(next.call, now);
+    engine->begin(next.call, now);
     pass(10s - 1ns, false);
     EXPECT_EQ(next.call.outcome, verdict::pending);
     pass(1ns, false);
@@ -167,11 +167,11 @@ TEST_F(engine_test, patience_behind_a_local_holder_ends_when_it_is_over) {
 
 TEST_F(engine_test, a_store_that_refuses_ends_the_call_with_its_word) {
     waiting one{queue_for()};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     fail_all(errc::access_denied);
     EXPECT_EQ(one.call.outcome, verdict::failed);
     EXPECT_TRUE(one.call.error.is(errc::access_denied));
-    EXPECT_TRUE(it->idle());
+    EXPECT_TRUE(engine->idle());
 }
 
 TEST_F(engine_test, one_attempt_does_not_wait_behind_a_thread_whose_submit_is_under_way) {
@@ -179,8 +179,8 @@ TEST_F(engine_test, one_attempt_does_not_wait_behind_a_thread_whose_submit_is_un
     waiting first{where};
     waiting once{where};
     once.call.wait = false;
-    it->begin(first.call, now);
-    it->begin(once.call, now);
+    engine->begin(first.call, now);
+    engine->begin(once.call, now);
     EXPECT_EQ(once.call.outcome, verdict::pending);
     settle_down();
     EXPECT_EQ(first.call.outcome, verdict::granted);
@@ -192,10 +192,10 @@ TEST_F(engine_test, a_deadline_behind_a_local_holder_is_busy_also_while_a_submit
     auto const held = take(where);
     auto* const its = where->current;
     waiting next{where};
-    it->begin(next.call, now, now + 1s);
+    engine->begin(next.call, now, now + 1s);
     its->contended = true;
     pass(900ms);
-    it->release(held, now);  // not passed on: the next one's submit is under way
+    engine->release(held, now);  // not passed on: the next one's submit is under way
     EXPECT_EQ(next.call.outcome, verdict::pending);
     pass(200ms, false);
     EXPECT_EQ(next.call.outcome, verdict::busy);
@@ -204,52 +204,52 @@ TEST_F(engine_test, a_deadline_behind_a_local_holder_is_busy_also_while_a_submit
 TEST_F(engine_test, a_withdrawn_call_is_stopped_once_and_leaves_nothing) {
     auto const held = take(queue_for());
     waiting one{queue_for()};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     settle_down();
-    it->withdraw(one.call, now);
-    it->withdraw(one.call, now);
+    engine->withdraw(one.call, now);
+    engine->withdraw(one.call, now);
     EXPECT_EQ(one.call.outcome, verdict::stopped);
     EXPECT_EQ(one.completions, 1);
     settle_down();
-    it->release(held, now);
+    engine->release(held, now);
     settle_down();
-    EXPECT_TRUE(it->idle());
+    EXPECT_TRUE(engine->idle());
     EXPECT_EQ(store.size(), 0U);
 }
 
 TEST_F(engine_test, operations_are_answered_or_end_with_their_deadline) {
     asking ping{seam::hello{}};
-    it->begin(ping.call, now);
+    engine->begin(ping.call, now);
     settle_down();
     EXPECT_TRUE(ping.call.done);
     EXPECT_FALSE(ping.call.error);
     asking late{seam::hello{}};
     late.call.deadline = now + 5s;
-    it->begin(late.call, now);
-    auto const before = it->counters().requests;
+    engine->begin(late.call, now);
+    auto const before = engine->counters().requests;
     pass(6s, false);
     EXPECT_TRUE(late.call.done);
     EXPECT_TRUE(late.call.error.is(errc::store_unavailable));
-    EXPECT_GT(it->counters().requests, before) << "a request that hangs is sent again";
+    EXPECT_GT(engine->counters().requests, before) << "a request that hangs is sent again";
     EXPECT_EQ(late.completions, 1);
 }
 
 TEST_F(engine_test, an_eviction_of_whoever_holds_is_sent_once) {
     asking failed{seam::evict{"n"}};
     failed.call.deadline = now + 5s;
-    it->begin(failed.call, now);
+    engine->begin(failed.call, now);
     fail_all();
     EXPECT_TRUE(failed.call.error.is(errc::store_unavailable));
     asking silent{seam::evict{"n"}};
     silent.call.deadline = now + 5s;
-    it->begin(silent.call, now);
+    engine->begin(silent.call, now);
     EXPECT_EQ(count_of<seam::evict>(sent()), 1U);
     pass(6s, false);
     EXPECT_EQ(count_of<seam::evict>(sent()), 0U) << "it could end the hold of whoever came next";
     EXPECT_TRUE(silent.call.error.is(errc::store_unavailable));
     asking of_one{seam::evict{"n", seam::claim_id{seam::client_id{7}, 1}}};
     of_one.call.deadline = now + 5s;
-    it->begin(of_one.call, now);
+    engine->begin(of_one.call, now);
     fail_all();
     pass(2s);
     EXPECT_TRUE(of_one.call.done);
@@ -260,11 +260,11 @@ TEST_F(engine_test, a_store_that_fails_those_who_wait_has_not_said_busy) {
     auto const where = queue_for();
     auto const theirs = take(queue_for({.order = ordering::fair}));
     waiting first{where};
-    it->begin(first.call, now, now + 60s);
+    engine->begin(first.call, now, now + 60s);
     settle_down();
     waiting once{where};
     once.call.wait = false;
-    it->begin(once.call, now);
+    engine->begin(once.call, now);
     EXPECT_EQ(once.call.outcome, verdict::busy) << "the store has just said so";
     for (int i = 0; i < 40 && first.call.in->current->failures == 0; ++i) {
         pass(1s, false);
@@ -273,11 +273,11 @@ TEST_F(engine_test, a_store_that_fails_those_who_wait_has_not_said_busy) {
     ASSERT_GT(first.call.in->current->failures, 0);
     waiting again{where};
     again.call.wait = false;
-    it->begin(again.call, now, now + 1s);
+    engine->begin(again.call, now, now + 1s);
     EXPECT_NE(again.call.outcome, verdict::busy);
     pass(900ms);
     EXPECT_EQ(again.call.outcome, verdict::busy) << "now it has";
-    it->withdraw(first.call, now);
+    engine->withdraw(first.call, now);
     settle_down();
 }
 
@@ -287,11 +287,11 @@ TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
     waiting next{where};
     waiting elsewhere{queue_for({.order = ordering::fair})};
     asking ping{seam::hello{}};
-    it->begin(next.call, now);
-    it->begin(elsewhere.call, now);
+    engine->begin(next.call, now);
+    engine->begin(elsewhere.call, now);
     settle_down();
-    it->begin(ping.call, now);
-    it->close(now);
+    engine->begin(ping.call, now);
+    engine->close(now);
     for (auto* const one : {&next, &elsewhere}) {
         EXPECT_EQ(one->call.outcome, verdict::failed);
         EXPECT_TRUE(one->call.error.is(errc::closed));
@@ -300,23 +300,23 @@ TEST_F(engine_test, close_ends_everything_and_settles_all_claims) {
     EXPECT_TRUE(ping.call.error.is(errc::closed));
     EXPECT_EQ(held->state(now), lease_state::lost);
     settle_down();
-    EXPECT_TRUE(it->idle());
+    EXPECT_TRUE(engine->idle());
     EXPECT_EQ(store.size(), 0U);
     waiting late{where};
-    it->begin(late.call, now);
+    engine->begin(late.call, now);
     EXPECT_TRUE(late.call.error.is(errc::closed));
 }
 
 TEST_F(engine_test, close_keeps_a_name_taken_under_a_minimum_hold) {
     auto const held = take(queue_for({.min_hold = 10s}));
     pass(1s);
-    it->close(now);
+    engine->close(now);
     auto const requests = sent();
     ASSERT_EQ(count_of<seam::settle>(requests), 1U);
     ASSERT_EQ(requests.size(), 1U);
     EXPECT_EQ(std::get<seam::settle>(requests[0].what).keep_for, 9s);
-    it->on_reply(requests[0].id, carry_out(requests[0]), now);
-    EXPECT_TRUE(it->idle());
+    engine->on_reply(requests[0].id, carry_out(requests[0]), now);
+    EXPECT_TRUE(engine->idle());
     EXPECT_EQ(store.size(), 1U) << "it is in the way until then";
     EXPECT_EQ(held->state(now), lease_state::lost);
 }
@@ -324,10 +324,10 @@ TEST_F(engine_test, close_keeps_a_name_taken_under_a_minimum_hold) {
 TEST_F(engine_test, who_waits_for_a_release_when_nobody_drives_any_more_hears_that_it_is_unknown) {
     auto const held = take(queue_for());
     releasing end;
-    it->release(held, now, &end.call);
-    it->close(now);
+    engine->release(held, now, &end.call);
+    engine->close(now);
     EXPECT_EQ(end.completions, 0) << "it may still be answered";
-    it->end_releases(now);
+    engine->end_releases(now);
     EXPECT_EQ(end.completions, 1);
     EXPECT_EQ(end.call.outcome, release_outcome::unknown);
     settle_down();
@@ -338,18 +338,18 @@ TEST_F(engine_test, who_waits_for_a_release_when_nobody_drives_any_more_hears_th
 TEST_F(engine_test, a_hint_does_not_end_the_attempts_of_a_retry_policy) {
     auto const held = take(queue_for());
     waiting one{queue_for({.retry = retry::fixed(1ms, 9)})};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     settle_down();
-    auto asked = std::exchange(it->todo().questions, {});
+    auto asked = std::exchange(engine->todo().questions, {});
     ASSERT_EQ(asked.size(), 1U);
-    it->answer_retry(asked[0].ticket, 1ms, now);
+    engine->answer_retry(asked[0].ticket, 1ms, now);
     pass(1ms, false);  // the attempt is under way
-    it->on_notice(seam::session_changed{seam::session_changed::state::restored, "again"}, now);
+    engine->on_notice(seam::session_changed{seam::session_changed::state::restored, "again"}, now);
     settle_down();
-    EXPECT_EQ(it->todo().questions.size(), 1U) << "the policy is asked on";
-    it->withdraw(one.call, now);
+    EXPECT_EQ(engine->todo().questions.size(), 1U) << "the policy is asked on";
+    engine->withdraw(one.call, now);
     settle_down();
-    it->release(held, now);
+    engine->release(held, now);
     settle_down();
 }
 

@@ -44,24 +44,24 @@ struct asking final : completion {
 class engine_test : public ::testing::Test {
 protected:
     engine_test() { make_engine({}); }
-    ~engine_test() override { it->close(now); }
+    ~engine_test() override { engine->close(now); }
 
     /// The engine, visited anew by every `->`: callers are told at the end of each.
     class visited_engine {
     public:
-        void emplace(engine::settings with) { engine_.emplace(std::move(with)); }
+        void emplace(core::engine::settings with) { engine_.emplace(std::move(with)); }
         void reset() { engine_.reset(); }
         [[nodiscard]] engine_visit operator->() { return engine_visit{*engine_}; }
 
     private:
-        std::optional<engine> engine_;
+        std::optional<core::engine> engine_;
     };
 
     /// Another one, for a store with other abilities.
-    void make_engine(engine::settings with) {
+    void make_engine(core::engine::settings with) {
         with.self = seam::client_id{1};
         with.seed = 1;
-        it.emplace(std::move(with));
+        engine.emplace(std::move(with));
     }
 
     std::shared_ptr<wait_queue> queue_for(lock_options const& options = {},
@@ -71,9 +71,9 @@ protected:
     }
 
     /// The requests that the engine wants to send now, and no longer after this.
-    std::vector<engine::outgoing> sent() {
-        std::vector<engine::outgoing> out;
-        it->todo().requests.pop_all(out);
+    std::vector<core::engine::outgoing> sent() {
+        std::vector<core::engine::outgoing> out;
+        engine->todo().requests.pop_all(out);
         return out;
     }
     /// How many of one kind the engine wants to send. It still does after this.
@@ -81,13 +81,14 @@ protected:
     std::size_t wanted() {
         auto const all = sent();
         for (auto const& out : all)
-            it->todo().requests.push(out);
-        return static_cast<std::size_t>(std::ranges::count_if(all, [](engine::outgoing const& out) {
-            return std::holds_alternative<Verb>(out.what);
-        }));
+            engine->todo().requests.push(out);
+        return static_cast<std::size_t>(
+            std::ranges::count_if(all, [](core::engine::outgoing const& out) {
+                return std::holds_alternative<Verb>(out.what);
+            }));
     }
 
-    seam::reply carry_out(engine::outgoing const& out) {
+    seam::reply carry_out(core::engine::outgoing const& out) {
         std::vector<stores::lease::directed_notice> notices;
         auto const store_now = seam::store_time{
             std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch())};
@@ -105,37 +106,37 @@ protected:
     void settle_down() {
         for (auto requests = sent(); !requests.empty() || !notices_.empty(); requests = sent()) {
             for (auto const& out : requests)
-                it->on_reply(out.id, carry_out(out), now);
+                engine->on_reply(out.id, carry_out(out), now);
             for (auto const& notice : std::exchange(notices_, {}))
-                it->on_notice(notice, now);
+                engine->on_notice(notice, now);
         }
     }
     /// What the store has told unasked, and the engine has not heard yet.
     std::vector<seam::notice> take_notices() { return std::exchange(notices_, {}); }
     void fail_all(errc why = errc::store_unavailable) {
         for (auto const& out : sent())
-            it->on_reply(out.id, {{}, seam::failure{{why, "no"}}}, now);
+            engine->on_reply(out.id, {{}, seam::failure{{why, "no"}}}, now);
     }
     /// Time passes, with the engine's timers running when they are due.
     void pass(std::chrono::nanoseconds span, bool answer = true) {
         auto const end = now + span;
-        while (it->next_due() <= end) {
-            now = std::max(now, it->next_due());
-            it->on_time(now);
+        while (engine->next_due() <= end) {
+            now = std::max(now, engine->next_due());
+            engine->on_time(now);
             if (answer) settle_down();
         }
         now = end;
     }
     std::shared_ptr<hold_state> take(std::shared_ptr<wait_queue> const& where) {
         waiting one{where};
-        it->begin(one.call, now);
+        engine->begin(one.call, now);
         settle_down();
         EXPECT_EQ(one.call.outcome, verdict::granted);
         return one.call.held;
     }
 
     base::instant now{100h};
-    visited_engine it;
+    visited_engine engine;
     stores::memory::machine store{1};
     std::shared_ptr<seam::identity const> self =
         std::make_shared<seam::identity const>(seam::identity{seam::client_id{1}, "host", 1, ""});

@@ -7,24 +7,24 @@ namespace {
 TEST_F(engine_test, a_hold_passes_among_local_waiters_without_a_message) {
     auto const where = queue_for();
     auto held = take(where);
-    auto const before = it->counters().requests;
+    auto const before = engine->counters().requests;
     std::uint64_t last = held->token();
     std::deque<waiting> waiters;
     for (int i = 0; i < 20; ++i) {
         waiters.emplace_back(where);
-        it->begin(waiters.back().call, now);
+        engine->begin(waiters.back().call, now);
     }
     for (auto& next : waiters) {
-        it->release(held, now);
+        engine->release(held, now);
         ASSERT_EQ(next.call.outcome, verdict::granted);
         held = next.call.held;
         EXPECT_EQ(held->token(), last + 1);
         last = held->token();
     }
-    EXPECT_EQ(it->counters().requests, before);
-    EXPECT_EQ(it->counters().passes, 20U);
-    EXPECT_EQ(it->counters().tokens_not_rising, 0U);
-    it->release(held, now);
+    EXPECT_EQ(engine->counters().requests, before);
+    EXPECT_EQ(engine->counters().passes, 20U);
+    EXPECT_EQ(engine->counters().tokens_not_rising, 0U);
+    engine->release(held, now);
     settle_down();
     EXPECT_EQ(store.size(), 0U);
 }
@@ -34,15 +34,15 @@ TEST_F(engine_test, after_the_last_pass_the_store_grants_anew) {
     auto held = take(where);
     for (int i = 0; i < 600; ++i) {
         waiting next{where};
-        it->begin(next.call, now);
+        engine->begin(next.call, now);
         auto const token = held->token();
-        it->release(held, now);
+        engine->release(held, now);
         settle_down();
         ASSERT_EQ(next.call.outcome, verdict::granted);
         ASSERT_GT(next.call.held->token(), token);
         held = next.call.held;
     }
-    EXPECT_EQ(it->counters().tokens_not_rising, 0U);
+    EXPECT_EQ(engine->counters().tokens_not_rising, 0U);
 }
 
 TEST_F(engine_test, a_thread_is_nudged_and_one_that_runs_may_come_first) {
@@ -50,17 +50,17 @@ TEST_F(engine_test, a_thread_is_nudged_and_one_that_runs_may_come_first) {
     auto const held = take(where);
     waiting sleeper{where};
     sleeper.call.takes_offers = true;
-    it->begin(sleeper.call, now);
-    it->release(held, now);
+    engine->begin(sleeper.call, now);
+    engine->release(held, now);
     EXPECT_EQ(sleeper.nudges, 1);
     EXPECT_EQ(sleeper.call.outcome, verdict::pending);
     waiting runner{where};
-    it->begin(runner.call, now);
+    engine->begin(runner.call, now);
     EXPECT_EQ(runner.call.outcome, verdict::granted);
-    it->take_offer(sleeper.call, now);
+    engine->take_offer(sleeper.call, now);
     EXPECT_EQ(sleeper.call.outcome, verdict::pending) << "the offer is gone";
     now += 2ms;
-    it->release(runner.call.held, now);
+    engine->release(runner.call.held, now);
     EXPECT_EQ(sleeper.call.outcome, verdict::granted) << "who was passed over gets it directly";
 }
 
@@ -70,30 +70,30 @@ TEST_F(engine_test, an_offer_that_its_thread_leaves_goes_on) {
     waiting first{where};
     waiting second{where};
     first.call.takes_offers = second.call.takes_offers = true;
-    it->begin(first.call, now);
-    it->begin(second.call, now);
-    it->release(held, now);
-    it->withdraw(first.call, now);
+    engine->begin(first.call, now);
+    engine->begin(second.call, now);
+    engine->release(held, now);
+    engine->withdraw(first.call, now);
     EXPECT_EQ(second.nudges, 1);
-    it->take_offer(second.call, now);
+    engine->take_offer(second.call, now);
     EXPECT_EQ(second.call.outcome, verdict::granted);
 }
 
 TEST_F(engine_test, one_failed_renewal_is_doubt_and_tried_again_at_once) {
     auto const held = take(queue_for({.lease = 3s}));
     pass(900ms);
-    while (it->todo().requests.empty()) {
-        now = it->next_due();
-        it->on_time(now);
+    while (engine->todo().requests.empty()) {
+        now = engine->next_due();
+        engine->on_time(now);
     }
     fail_all();
     EXPECT_EQ(held->state(now), lease_state::in_doubt);
-    it->on_time(now);
+    engine->on_time(now);
     EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
     EXPECT_EQ(held->state(now), lease_state::held);
-    EXPECT_EQ(it->counters().doubts, 1U);
-    EXPECT_EQ(it->counters().losses, 0U);
+    EXPECT_EQ(engine->counters().doubts, 1U);
+    EXPECT_EQ(engine->counters().losses, 0U);
 }
 
 TEST_F(engine_test, the_deadline_is_the_leases_end_less_the_margin) {
@@ -101,13 +101,13 @@ TEST_F(engine_test, the_deadline_is_the_leases_end_less_the_margin) {
     EXPECT_EQ(held->lost_at(), now + 3s - 32ms);
     pass(3s - 32ms - 1ns, false);
     EXPECT_EQ(held->state(now), lease_state::in_doubt);
-    EXPECT_TRUE(it->todo().losses.empty());
+    EXPECT_TRUE(engine->todo().losses.empty());
     pass(1ns, false);
     EXPECT_EQ(held->state(now), lease_state::lost);
-    ASSERT_EQ(it->todo().losses.size(), 1U);
-    EXPECT_EQ(it->todo().losses[0], held);
+    ASSERT_EQ(engine->todo().losses.size(), 1U);
+    EXPECT_EQ(engine->todo().losses[0], held);
     releasing end;
-    it->release(held, now, &end.call);
+    engine->release(held, now, &end.call);
     EXPECT_EQ(end.call.outcome, release_outcome::already_lost);
     EXPECT_EQ(end.completions, 1);
 }
@@ -115,21 +115,21 @@ TEST_F(engine_test, the_deadline_is_the_leases_end_less_the_margin) {
 TEST_F(engine_test, a_released_hold_is_never_announced_as_lost) {
     auto const held = take(queue_for({.lease = 3s}));
     releasing end;
-    it->release(held, now, &end.call);
+    engine->release(held, now, &end.call);
     pass(60s, false);
-    EXPECT_TRUE(it->todo().losses.empty());
+    EXPECT_TRUE(engine->todo().losses.empty());
     EXPECT_EQ(end.call.outcome, release_outcome::unknown) << "the store never answered";
     EXPECT_EQ(end.completions, 1);
-    EXPECT_TRUE(it->idle()) << "by then the store has forgotten it";
+    EXPECT_TRUE(engine->idle()) << "by then the store has forgotten it";
 }
 
 TEST_F(engine_test, a_second_release_is_answered_and_changes_nothing) {
     auto const held = take(queue_for());
     releasing first;
     releasing second;
-    it->release(held, now, &first.call);
+    engine->release(held, now, &first.call);
     settle_down();
-    it->release(held, now, &second.call);
+    engine->release(held, now, &second.call);
     EXPECT_EQ(first.call.outcome, release_outcome::released);
     EXPECT_TRUE(second.call.outcome.has_value());
 }
@@ -140,15 +140,15 @@ TEST_F(engine_test, whoever_releases_again_is_told_with_the_first) {
     releasing second;
     releasing gone;
     releasing late;
-    it->release(held, now, &first.call);
-    it->release(held, now, &second.call);
-    it->release(held, now, &gone.call);
+    engine->release(held, now, &first.call);
+    engine->release(held, now, &second.call);
+    engine->release(held, now, &gone.call);
     EXPECT_EQ(second.completions, 0) << "the store has not answered yet";
     EXPECT_EQ(wanted<seam::settle>(), 1U);
     EXPECT_EQ(held->state(now), lease_state::released);
-    it->withdraw(gone.call);
+    engine->withdraw(gone.call);
     settle_down();
-    it->release(held, now, &late.call);
+    engine->release(held, now, &late.call);
     for (auto const* const each : {&first, &second, &late}) {
         EXPECT_EQ(each->call.outcome, release_outcome::released);
         EXPECT_EQ(each->completions, 1);
@@ -160,13 +160,13 @@ TEST_F(engine_test, whoever_releases_again_is_told_with_the_first) {
 TEST_F(engine_test, a_release_that_nobody_waited_for_has_an_outcome_for_those_who_ask_later) {
     auto const held = take(queue_for({.lease = 3s}));
     releasing end;
-    it->release(held, now);
-    it->release(held, now, &end.call);
+    engine->release(held, now);
+    engine->release(held, now, &end.call);
     EXPECT_EQ(end.completions, 0);
     pass(60s, false);
     EXPECT_EQ(end.call.outcome, release_outcome::unknown) << "the store never answered";
     releasing again;
-    it->release(held, now, &again.call);
+    engine->release(held, now, &again.call);
     EXPECT_EQ(again.call.outcome, release_outcome::unknown);
 }
 
@@ -179,12 +179,12 @@ TEST_F(engine_test, a_renewal_that_is_confirmed_after_the_deadline_does_not_brin
     auto const answer = carry_out(renewal.front());
     now = held->lost_at();
     EXPECT_EQ(held->state(now), lease_state::lost) << "whoever looks now is told so";
-    it->on_reply(renewal.front().id, answer, now);
+    engine->on_reply(renewal.front().id, answer, now);
     EXPECT_EQ(held->state(now), lease_state::lost);
-    ASSERT_EQ(it->todo().losses.size(), 1U);
-    EXPECT_EQ(it->todo().losses.front(), held);
+    ASSERT_EQ(engine->todo().losses.size(), 1U);
+    EXPECT_EQ(engine->todo().losses.front(), held);
     releasing end;
-    it->release(held, now, &end.call);
+    engine->release(held, now, &end.call);
     EXPECT_EQ(end.call.outcome, release_outcome::already_lost);
     settle_down();
     EXPECT_EQ(store.size(), 0U) << "the store had it for longer";
@@ -193,7 +193,7 @@ TEST_F(engine_test, a_renewal_that_is_confirmed_after_the_deadline_does_not_brin
 TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
     auto const holder = take(queue_for({.order = ordering::fair}));
     waiting next{queue_for({.order = ordering::fair})};
-    it->begin(next.call, now);
+    engine->begin(next.call, now);
     settle_down();
     auto const id = next.call.in->current->subject.id;
     pass(1s);
@@ -201,15 +201,15 @@ TEST_F(engine_test, a_pushed_grant_that_begins_in_the_future_is_asked_about) {
         return seam::store_time{std::chrono::duration_cast<std::chrono::microseconds>(
             (now + ahead).time_since_epoch())};
     };
-    it->on_notice(seam::claim_granted{id, {seam::sequence{99}, began(1h)}}, now);
+    engine->on_notice(seam::claim_granted{id, {seam::sequence{99}, began(1h)}}, now);
     EXPECT_EQ(next.call.outcome, verdict::pending);
     EXPECT_EQ(wanted<seam::renew>(), 1U) << "the store is asked";
     settle_down();
     EXPECT_EQ(next.call.outcome, verdict::pending);
-    it->release(holder, now);
+    engine->release(holder, now);
     settle_down();
     EXPECT_EQ(next.call.outcome, verdict::granted) << "the store's own word counts";
-    it->release(next.call.held, now);
+    engine->release(next.call.held, now);
 }
 
 TEST_F(engine_test, a_grant_that_is_pushed_again_after_it_ended_is_asked_about) {
@@ -218,35 +218,35 @@ TEST_F(engine_test, a_grant_that_is_pushed_again_after_it_ended_is_asked_about) 
         std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch())};
     pass(1s);
     waiting next{queue_for({.order = ordering::fair})};
-    it->begin(next.call, now);
+    engine->begin(next.call, now);
     settle_down();
-    it->on_notice(
+    engine->on_notice(
         seam::claim_granted{next.call.in->current->subject.id, {seam::sequence{9}, earlier}}, now);
     EXPECT_EQ(next.call.outcome, verdict::pending) << "the store said later that it waits";
     EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
     EXPECT_EQ(next.call.outcome, verdict::pending);
-    it->release(holder, now);
+    engine->release(holder, now);
     settle_down();
     EXPECT_EQ(next.call.outcome, verdict::granted);
-    it->release(next.call.held, now);
+    engine->release(next.call.held, now);
 }
 
 TEST_F(engine_test, a_doubtful_grant_that_overtakes_the_answer_queued_is_asked_about_after_it) {
     auto const holder = take(queue_for({.order = ordering::fair}));
     waiting next{queue_for({.order = ordering::fair})};
-    it->begin(next.call, now);
+    engine->begin(next.call, now);
     auto const submit = sent();
     ASSERT_EQ(submit.size(), 1U);
     auto const answer = carry_out(submit[0]);
-    it->on_notice(seam::claim_granted{next.call.in->current->subject.id,
-                                      {seam::sequence{9}, answer.now + 1h}},
-                  now);
-    it->on_reply(submit[0].id, answer, now);
+    engine->on_notice(seam::claim_granted{next.call.in->current->subject.id,
+                                          {seam::sequence{9}, answer.now + 1h}},
+                      now);
+    engine->on_reply(submit[0].id, answer, now);
     EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
-    it->withdraw(next.call, now);
-    it->release(holder, now);
+    engine->withdraw(next.call, now);
+    engine->release(holder, now);
 }
 
 TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
@@ -254,7 +254,7 @@ TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
         auto const held = take(queue_for({.lease = 4s, .grace = grace}));
         pass(60s);
         EXPECT_EQ(held->state(now), lease_state::held) << grace.count();
-        it->release(held, now);
+        engine->release(held, now);
         settle_down();
     }
 }
@@ -262,7 +262,7 @@ TEST_F(engine_test, a_hold_with_a_long_grace_is_renewed_in_time) {
 TEST_F(engine_test, a_gone_notice_is_asked_about_before_it_is_believed) {
     auto const held = take(queue_for({.lease = 3s}));
     auto const id = held->held_by->subject.id;
-    it->on_notice(seam::claim_gone{id, "rumour"}, now);
+    engine->on_notice(seam::claim_gone{id, "rumour"}, now);
     EXPECT_EQ(held->state(now), lease_state::held);
     EXPECT_EQ(wanted<seam::renew>(), 1U);
     settle_down();
@@ -270,7 +270,7 @@ TEST_F(engine_test, a_gone_notice_is_asked_about_before_it_is_believed) {
     seam::evict evict{.name = "n"};
     std::vector<stores::lease::directed_notice> none;
     (void)store.handle(self, evict, seam::store_time{}, none);
-    it->on_notice(seam::claim_gone{id, "it was evicted"}, now);
+    engine->on_notice(seam::claim_gone{id, "it was evicted"}, now);
     settle_down();
     EXPECT_EQ(held->state(now), lease_state::lost);
 }
@@ -279,10 +279,10 @@ TEST_F(engine_test, many_renewals_go_in_few_batches) {
     std::vector<std::shared_ptr<hold_state>> all;
     for (int i = 0; i < 2'000; ++i)
         all.push_back(take(queue_for({.lease = 3s}, "n" + std::to_string(i))));
-    auto const before = it->counters().requests;
+    auto const before = engine->counters().requests;
     pass(10s);
-    auto const batches = it->counters().requests - before;
-    EXPECT_GE(it->counters().renewals, 2'000U * 9);
+    auto const batches = engine->counters().requests - before;
+    EXPECT_GE(engine->counters().renewals, 2'000U * 9);
     EXPECT_LT(batches, 600U);
     for (auto const& one : all)
         EXPECT_EQ(one->state(now), lease_state::held);
@@ -295,7 +295,7 @@ TEST_F(engine_test, another_lease_length_counts_from_the_renewal_that_asked_for_
         int completions{0};
     } end;
     renew_call longer{end};
-    it->renew(*held, 60s, longer, now);
+    engine->renew(*held, 60s, longer, now);
     EXPECT_EQ(held->lost_at(), now + 3s - 32ms) << "not before the store has said so";
     settle_down();
     EXPECT_TRUE(longer.done);
@@ -303,7 +303,7 @@ TEST_F(engine_test, another_lease_length_counts_from_the_renewal_that_asked_for_
     pass(5min);
     EXPECT_EQ(held->state(now), lease_state::held);
     renew_call shorter{end};
-    it->renew(*held, 1s, shorter, now);
+    engine->renew(*held, 1s, shorter, now);
     settle_down();
     EXPECT_EQ(held->lost_at(), now + 1s - 12ms);
     pass(5min);

@@ -25,8 +25,8 @@ protected:
             out.push_back(take(queue_for(options, prefix + std::to_string(i))));
         return out;
     }
-    void reconnect() { it->on_notice(seam::session_changed{state::restored}, now); }
-    void answer(engine::outgoing const& out) { it->on_reply(out.id, carry_out(out), now); }
+    void reconnect() { engine->on_notice(seam::session_changed{state::restored}, now); }
+    void answer(engine::outgoing const& out) { engine->on_reply(out.id, carry_out(out), now); }
 
     /// The renewals that the engine wants to send now; there is nothing else.
     std::vector<engine::outgoing> renewals() {
@@ -67,7 +67,7 @@ TEST_F(engine_renewals_test, after_a_reconnection_a_bounded_number_is_under_way)
         std::ranges::move(renewals(), std::back_inserter(under_way));
     }
     EXPECT_EQ(renewed.size(), many);
-    EXPECT_EQ(it->counters().renewals, many);
+    EXPECT_EQ(engine->counters().renewals, many);
     EXPECT_TRUE(all_held(all));
 }
 
@@ -111,14 +111,14 @@ TEST_F(engine_renewals_test, a_silent_lane_is_tried_for_all_and_recovers) {
         for (auto const& one : out)
             for (auto const& item : items_of(one).items)
                 tried.insert(item.subject.id.number);
-        now = std::max(now, it->next_due());
-        it->on_time(now);
+        now = std::max(now, engine->next_due());
+        engine->on_time(now);
     }
     EXPECT_EQ(tried.size(), many);
-    EXPECT_EQ(it->counters().losses, 0U);
+    EXPECT_EQ(engine->counters().losses, 0U);
     settle_down();
     pass(5s);
-    EXPECT_EQ(it->counters().losses, 0U);
+    EXPECT_EQ(engine->counters().losses, 0U);
     EXPECT_TRUE(all_held(all));
 }
 
@@ -159,7 +159,7 @@ TEST_F(engine_renewals_test, who_waits_alone_behind_a_full_window_is_tried_in_ti
     auto const others = take_many({.lease = 60s}, renewal_window::most, "n");
     pass(960ms);
     for (auto const& held : others)
-        it->on_notice(seam::claim_gone{held->held_by->subject.id, "so they say"}, now);
+        engine->on_notice(seam::claim_gone{held->held_by->subject.id, "so they say"}, now);
     EXPECT_EQ(renewals().size(), renewal_window::most);  // which are never answered
     pass(20ms, false);
     EXPECT_TRUE(renewals().empty());
@@ -176,7 +176,7 @@ TEST_F(engine_renewals_test, a_renewal_that_somebody_waits_for_goes_at_once) {
         renew_call call{*this};
         int completions{0};
     } mine;
-    it->renew(*all.back(), std::nullopt, mine.call, now);
+    engine->renew(*all.back(), std::nullopt, mine.call, now);
     auto const next = renewals();
     ASSERT_EQ(next.size(), 1U);
     answer(next.front());
@@ -187,7 +187,7 @@ TEST_F(engine_renewals_test, what_is_released_while_it_waits_its_turn_is_not_ren
     auto const all = take_many({}, many, "n");
     reconnect();
     auto const first = renewals();
-    it->release(all.back(), now);
+    engine->release(all.back(), now);
     EXPECT_EQ(wanted<seam::settle>(), 1U);
     for (auto const& out : sent())
         answer(out);
@@ -198,7 +198,7 @@ TEST_F(engine_renewals_test, what_is_released_while_it_waits_its_turn_is_not_ren
         for (auto const& out : next)
             answer(out);
     }
-    EXPECT_EQ(it->counters().renewals, many - 1);
+    EXPECT_EQ(engine->counters().renewals, many - 1);
 }
 
 // A store that has forgotten them queues them in the order in which it is asked for them.
@@ -208,7 +208,7 @@ TEST_F(engine_renewals_test, those_who_wait_for_a_name_queue_anew_in_order_of_ag
     waiting younger{queue_for({.lease = 3s, .order = ordering::fair})};
     waiting youngest{queue_for({.lease = 9s, .order = ordering::fair})};
     for (auto* const each : {&oldest, &younger, &youngest}) {
-        it->begin(each->call, now);
+        engine->begin(each->call, now);
         settle_down();
     }
     lose_data();
@@ -217,11 +217,11 @@ TEST_F(engine_renewals_test, those_who_wait_for_a_name_queue_anew_in_order_of_ag
     EXPECT_EQ(in_the_way->state(now), lease_state::lost);
     ASSERT_EQ(oldest.completions, 1);
     EXPECT_EQ(younger.completions, 0);
-    it->release(oldest.call.held, now);
+    engine->release(oldest.call.held, now);
     settle_down();
     ASSERT_EQ(younger.completions, 1);
     EXPECT_EQ(youngest.completions, 0);
-    it->release(younger.call.held, now);
+    engine->release(younger.call.held, now);
     settle_down();
     EXPECT_EQ(youngest.completions, 1);
 }
@@ -232,7 +232,7 @@ TEST_F(engine_renewals_test, one_that_has_waited_its_turn_does_not_go_before_an_
     waiting oldest{queue_for({.order = ordering::fair})};
     waiting younger{queue_for({.order = ordering::fair})};
     for (auto* const each : {&oldest, &younger}) {
-        it->begin(each->call, now);
+        engine->begin(each->call, now);
         settle_down();
     }
     reconnect();
@@ -246,7 +246,7 @@ TEST_F(engine_renewals_test, one_that_has_waited_its_turn_does_not_go_before_an_
         pass(100ms);
     ASSERT_EQ(oldest.completions, 1);
     EXPECT_EQ(younger.completions, 0);
-    it->release(oldest.call.held, now);
+    engine->release(oldest.call.held, now);
     settle_down();
     EXPECT_EQ(younger.completions, 1);
 }
@@ -257,9 +257,9 @@ TEST_F(engine_renewals_test, one_that_was_heard_of_while_it_waits_its_turn_keeps
     auto const others = take_many({.lease = 60s}, (renewal_window::most + 1) * batch, "n");
     auto const in_the_way = take(queue_for({.lease = 300s, .order = ordering::fair}));
     waiting one{queue_for({.lease = 300s, .order = ordering::fair})};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     auto const first = sent();
-    pass(engine::settings{}.request_timeout + 1ms, false);
+    pass(core::engine::settings{}.request_timeout + 1ms, false);
     auto const second = sent();
     ASSERT_EQ(count_of<seam::submit>(second), 1U);
     for (auto const& out : first)
@@ -275,7 +275,7 @@ TEST_F(engine_renewals_test, one_that_was_heard_of_while_it_waits_its_turn_keeps
     auto const next = renewals();
     EXPECT_EQ(next.size(), 1U);
     EXPECT_FALSE(mentions(next, "n"));
-    it->withdraw(one.call, now);
+    engine->withdraw(one.call, now);
     settle_down();
 }
 
@@ -286,25 +286,25 @@ TEST_F(engine_renewals_test, an_attempt_that_waits_its_turn_is_one_attempt) {
     reconnect();
     auto const under_way = renewals();
     waiting one{queue_for({.order = ordering::fair, .retry = retry::fixed(100ms, 100)}, "wanted")};
-    it->begin(one.call, now);
+    engine->begin(one.call, now);
     settle_down();
-    ASSERT_EQ(it->todo().questions.size(), 1U);
-    it->answer_retry(std::exchange(it->todo().questions, {}).front().ticket, 100ms, now);
+    ASSERT_EQ(engine->todo().questions.size(), 1U);
+    engine->answer_retry(std::exchange(engine->todo().questions, {}).front().ticket, 100ms, now);
     pass(200ms, false);
     EXPECT_TRUE(renewals().empty());
-    EXPECT_TRUE(it->todo().questions.empty()) << "the store has not answered yet";
+    EXPECT_TRUE(engine->todo().questions.empty()) << "the store has not answered yet";
     for (auto const& out : under_way)
         answer(out);
     settle_down();
-    ASSERT_EQ(it->todo().questions.size(), 1U);
-    EXPECT_EQ(it->todo().questions.front().about.number, 2);
-    it->withdraw(one.call, now);
+    ASSERT_EQ(engine->todo().questions.size(), 1U);
+    EXPECT_EQ(engine->todo().questions.front().about.number, 2);
+    engine->withdraw(one.call, now);
 }
 
 TEST_F(engine_renewals_test, of_many_hints_a_bounded_number_of_requests_comes) {
     auto const all = take_many({}, many, "n");
     for (auto const& held : all)
-        it->on_notice(seam::claim_gone{held->held_by->subject.id, "so they say"}, now);
+        engine->on_notice(seam::claim_gone{held->held_by->subject.id, "so they say"}, now);
     auto const first = renewals();
     EXPECT_LE(first.size(), renewal_window::most);
     for (auto const& out : first)
@@ -314,7 +314,7 @@ TEST_F(engine_renewals_test, of_many_hints_a_bounded_number_of_requests_comes) {
     for (auto const& out : rest)
         answer(out);
     settle_down();
-    EXPECT_EQ(it->counters().renewals, many);
+    EXPECT_EQ(engine->counters().renewals, many);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_F(file_claims, a_notice_outlives_a_ring_that_nobody_heard) {
     auto const second = b.claim("x");
     a.submit(first);
     b.submit(second, true);
-    std::filesystem::remove_all(directory / "locks.db-wake");  // no bell, no ring
+    std::filesystem::remove_all(directory / "locks.db-wake");  // no FIFO, no wake-up
     a.settle(first);
     EXPECT_TRUE(b.next<seam::claim_granted>());
 }

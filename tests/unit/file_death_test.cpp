@@ -200,12 +200,12 @@ TEST_F(file_death, closing_ends_what_was_left_and_leaves_no_row) {
     EXPECT_TRUE(is_granted(other.submit(other.claim("x7"))));
 }
 
-// A bell belongs to the slot: the next client takes it as it is, unless its rights are wrong.
-TEST_F(file_death, bells_are_used_again) {
-    auto const bell = directory / "locks.db-wake/0";
+// A FIFO belongs to the slot: the next client takes it as it is, unless its rights are wrong.
+TEST_F(file_death, fifos_are_used_again) {
+    auto const fifo = directory / "locks.db-wake/0";
     auto const number = [&] {
         struct stat status {};
-        EXPECT_EQ(::stat(bell.c_str(), &status), 0);
+        EXPECT_EQ(::stat(fifo.c_str(), &status), 0);
         EXPECT_EQ(status.st_mode & 0777U, 0600U);
         EXPECT_EQ(status.st_uid, ::geteuid());
         return status.st_ino;
@@ -217,32 +217,32 @@ TEST_F(file_death, bells_are_used_again) {
     };
     auto const first = came();
     // As long as somebody has it open, the system gives its number to no other.
-    int const one = ::open(bell.c_str(), O_RDWR | O_CLOEXEC);
+    int const one = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
     EXPECT_EQ(came(), first);
     auto const dead = holder_of("x");
     dead->kill();
     EXPECT_EQ(came(), first);
-    ASSERT_EQ(::chmod(bell.c_str(), 0640), 0);
+    ASSERT_EQ(::chmod(fifo.c_str(), 0640), 0);
     auto const second = came();
     EXPECT_NE(second, first);
-    int const two = ::open(bell.c_str(), O_RDWR | O_CLOEXEC);
+    int const two = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
     constexpr uid_t nobody = 65534;
     if (::geteuid() == 0) {
-        ASSERT_EQ(::chown(bell.c_str(), nobody, static_cast<gid_t>(-1)), 0);
+        ASSERT_EQ(::chown(fifo.c_str(), nobody, static_cast<gid_t>(-1)), 0);
         EXPECT_NE(came(), second);
     }
     ::close(one);
     ::close(two);
 }
 
-// Else it would take rings that are meant for whoever has its slot in the new file.
+// Else it would take wake-ups that are meant for whoever has its slot in the new file.
 TEST_F(file_death, who_has_a_removed_file_open_lets_go_of_its_bell_at_a_ring) {
-    auto const bell = directory / "locks.db-wake/0";
+    auto const fifo = directory / "locks.db-wake/0";
     auto const open = [&] {
         long out = 0;
         for (auto const& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
             std::error_code gone;
-            out += std::filesystem::read_symlink(each, gone) == bell ? 1 : 0;
+            out += std::filesystem::read_symlink(each, gone) == fifo ? 1 : 0;
         }
         return out;
     };

@@ -36,7 +36,7 @@ protected:
 
     /// Looks, and waits.
     void begin(waiter& whose) {
-        it->begin(whose.wait.call, now);
+        engine->begin(whose.wait.call, now);
         settle_down();
         ASSERT_FALSE(whose.done());
     }
@@ -44,10 +44,10 @@ protected:
     /// What somebody does whose notices do not reach those who wait before tell().
     void run(task_call::body what) {
         steps all{std::move(what)};
-        it->begin(all.call, now);
+        engine->begin(all.call, now);
         for (auto requests = sent(); !requests.empty(); requests = sent()) {
             for (auto const& out : requests)
-                it->on_reply(out.id, carry_out(out), now);
+                engine->on_reply(out.id, carry_out(out), now);
             for (auto& notice : take_notices())
                 late_.push_back(std::move(notice));
         }
@@ -56,7 +56,7 @@ protected:
     }
     void tell() {
         for (auto const& notice : std::exchange(late_, {}))
-            it->on_notice(notice, now);
+            engine->on_notice(notice, now);
         settle_down();
     }
 
@@ -154,7 +154,7 @@ TEST_F(latch_race, a_mark_that_is_forgotten_is_not_waited_for) {
     now += deleted_latch_kept + 1s;
     count_down(0);
     tell();
-    it->on_time(now);
+    engine->on_time(now);
     settle_down();
     ASSERT_FALSE(patient.done());
     count_down(1);
@@ -173,7 +173,7 @@ TEST_F(latch_race, the_first_round_after_a_forgotten_mark_is_not_overlooked) {
     count_down(1);
     remove();
     tell();
-    it->on_time(now);
+    engine->on_time(now);
     settle_down();
     ASSERT_TRUE(patient.done());
     EXPECT_TRUE(patient.finished);
@@ -183,7 +183,7 @@ TEST_F(latch_race, who_has_counted_waits_for_the_round_that_it_counted_in) {
     auto const round = count_down(1);
     reset();
     waiter arrived{follower, round};
-    it->begin(arrived.wait.call, now);
+    engine->begin(arrived.wait.call, now);
     settle_down();
     ASSERT_TRUE(arrived.done()) << "its own round has come to its end";
     EXPECT_TRUE(arrived.finished);

@@ -52,7 +52,7 @@ TEST_F(rules_test, a_submit_takes_no_effect_after_its_time) {
     EXPECT_TRUE(std::holds_alternative<seam::granted>(submit(one, true, now)));
 }
 
-TEST_F(rules_test, a_bar_holds_up_to_and_at_the_last_moment_of_the_submit) {
+TEST_F(rules_test, a_tombstone_holds_up_to_and_at_the_last_moment_of_the_submit) {
     for (auto const delay : {0ms, 50ms, 100ms}) {
         auto const one = claim(lock());
         auto const not_after = now + 100ms;
@@ -62,7 +62,7 @@ TEST_F(rules_test, a_bar_holds_up_to_and_at_the_last_moment_of_the_submit) {
         now += 1s;
     }
     take(claim(lock("other")));
-    EXPECT_EQ(size(), 1U) << "bars that are over are forgotten";
+    EXPECT_EQ(size(), 1U) << "tombstones that are over are forgotten";
 }
 
 TEST_F(rules_test, a_renewal_begins_the_lease_anew) {

@@ -97,7 +97,7 @@ std::optional<lease> acquisition::campaign() {
 void acquisition::listen() {
     int const campaign_end = campaign_end_ ? campaign_end_->number() : -1;
     for (;;) {
-        std::array<pollfd, 4> sources{{{task_.line.descriptor(), POLLIN, 0},
+        std::array<pollfd, 4> sources{{{task_.channel.descriptor(), POLLIN, 0},
                                        {task_.signals.descriptor(), POLLIN, 0},
                                        {over_.number(), POLLIN, 0},
                                        {campaign_end, POLLIN, 0}}};
@@ -116,7 +116,7 @@ void acquisition::listen() {
             return;
         }
         if (sources[0].revents == 0) continue;
-        auto const message = task_.line.receive();
+        auto const message = task_.channel.receive();
         if (message && message->kind != message_kind::cancel) continue;
         give_up_.request_stop();
         return;

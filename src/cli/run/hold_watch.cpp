@@ -27,11 +27,11 @@ hold_watch::hold_watch(holder_task& task, lease& lease, std::string shown_store,
 void hold_watch::run() {
     std::stop_callback const when_lost{lease_.lost(), [this] { lost_event_.set(); }};
     look_at_lease();
-    task_.line.send({message_kind::granted, lease_.token(), shown_store_, std::move(presence_)});
+    task_.channel.send({message_kind::granted, lease_.token(), shown_store_, std::move(presence_)});
     while (!is_over()) {
         timer_.arm(next_look());
         std::array<pollfd, 4> sources{
-            {{supervisor_alive_ ? task_.line.descriptor() : -1, POLLIN, 0},
+            {{supervisor_alive_ ? task_.channel.descriptor() : -1, POLLIN, 0},
              {task_.signals.descriptor(), POLLIN, 0},
              {lost_ ? -1 : lost_event_.number(), POLLIN, 0},
              {timer_.number(), POLLIN, 0}}};
@@ -81,7 +81,7 @@ void hold_watch::lose(std::string reason) {
     case loss_policy::ignore: break;
     }
     if (reason.empty()) reason = "it could not be renewed in time";
-    task_.line.send({message_kind::lost, 0, std::move(reason)});
+    task_.channel.send({message_kind::lost, 0, std::move(reason)});
 }
 
 // For whoever found our pid in `holdfast list`.
@@ -93,7 +93,7 @@ void hold_watch::take_signals() {
 }
 
 void hold_watch::take_message() {
-    auto const message = task_.line.receive();
+    auto const message = task_.channel.receive();
     if (!message) {
         supervisor_died();
     } else {
@@ -129,7 +129,7 @@ void hold_watch::report() {
         answer.text = fmt::format(
             "the store did not confirm the release of {}: it is free when its lease ends",
             task_.plan.name);
-    task_.line.send(answer);
+    task_.channel.send(answer);
 }
 
 }  // namespace holdfast::cli

@@ -55,8 +55,8 @@ void acquire_and_keep(holder_task& task) {
     acquisition attempt{task, client};
     auto outcome = attempt.run();
     if (!outcome.lease) {
-        task.line.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
-                        std::move(outcome.text)});
+        task.channel.send({message_kind::failed, static_cast<std::uint64_t>(outcome.status),
+                           std::move(outcome.text)});
         client.close();
         return;
     }
@@ -88,7 +88,8 @@ void run_holder(holder_task task) noexcept {
         text = error.what();
     }
     if (status != exit_status::success)
-        task.line.send({message_kind::failed, static_cast<std::uint64_t>(status), std::move(text)});
+        task.channel.send(
+            {message_kind::failed, static_cast<std::uint64_t>(status), std::move(text)});
     // Nothing of what the supervisor had set up before the fork is ours to tidy.
     ::_exit(status);
 }

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 #include "run/death_signal.hpp"
-#include "run/link.hpp"
+#include "run/message_channel.hpp"
 #include "run/plan.hpp"
 #include "run/shared_page.hpp"
 #include "run/signal_inbox.hpp"
@@ -16,7 +16,7 @@ struct holder_task {
     run_plan const& plan;
     shared_page& page;
     signal_inbox& signals;
-    link line;
+    message_channel channel;
     death_signal& death;
     pid_t supervisor;
     bool narrate;  ///< somebody watches: say who is waited for

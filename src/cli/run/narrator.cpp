@@ -28,7 +28,7 @@ void narrator::tell(std::stop_token over) {
     base::unique_lock lock{mutex_};
     auto delay = std::chrono::milliseconds{first_after};
     while (!wake_.wait_for(lock, over, delay, [&] { return over.stop_requested(); })) {
-        if (auto const message = next(over); message && !task_.line.send(*message)) return;
+        if (auto const message = next(over); message && !task_.channel.send(*message)) return;
         delay = again_after;
     }
 }

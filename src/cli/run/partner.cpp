@@ -22,7 +22,7 @@ void partner::note_dismissal() noexcept {
 
 void partner::dismiss(message_kind kind) noexcept {
     note_dismissal();
-    line_.send({kind, 0, {}});
+    channel_.send({kind, 0, {}});
 }
 
 void partner::hasten() noexcept {

@@ -6,16 +6,17 @@
 #include <sys/types.h>
 
 #include "base/clock.hpp"
-#include "run/link.hpp"
+#include "run/message_channel.hpp"
 #include "run/signal_inbox.hpp"
 
 namespace holdfast::cli {
 
 class partner {
 public:
-    partner(pid_t pid, link line) noexcept : pid_{pid}, line_{std::move(line)} {}
+    partner(pid_t pid, message_channel channel) noexcept
+        : pid_{pid}, channel_{std::move(channel)} {}
 
-    [[nodiscard]] link& line() noexcept { return line_; }
+    [[nodiscard]] message_channel& channel() noexcept { return channel_; }
 
     void signal(int signal) const noexcept;
 
@@ -36,7 +37,7 @@ private:
     void note_dismissal() noexcept;
 
     pid_t pid_;
-    link line_;
+    message_channel channel_;
     std::optional<base::instant> dismissed_{};
     bool hastened_{false};
 };

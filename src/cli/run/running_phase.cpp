@@ -33,7 +33,7 @@ ending running_phase::run() {
         std::array<pollfd, 3> sources{
             {{signals_.descriptor(), POLLIN, 0},
              {timer_.number(), POLLIN, 0},
-             {holder_alive_ ? holder_.line().descriptor() : -1, POLLIN, 0}}};
+             {holder_alive_ ? holder_.channel().descriptor() : -1, POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[0].revents != 0) take_signals();
         if (sources[2].revents != 0) take_message();
@@ -65,7 +65,7 @@ base::instant running_phase::next_look() const noexcept {
 }
 
 void running_phase::take_message() {
-    auto const message = holder_.line().receive();
+    auto const message = holder_.channel().receive();
     if (!message) {
         holder_alive_ = false;
         lost_ = true;

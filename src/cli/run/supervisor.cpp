@@ -27,7 +27,7 @@ namespace {
 
 partner start_holder(run_plan const& plan, shared_page& page, signal_inbox& signals,
                      death_signal& death, bool narrate) {
-    auto [ours, theirs] = make_link();
+    auto [ours, theirs] = make_message_channel();
     pid_t const supervisor = ::getpid();
     pid_t const pid = ::fork();
     if (pid < 0) throw std::system_error{errno, std::generic_category(), "cannot start a process"};
@@ -45,12 +45,12 @@ bool give_back(run_plan const& plan, partner& holder, signal_inbox& signals, boo
     holder.dismiss(message_kind::done);
     for (;;) {
         std::array<pollfd, 2> sources{
-            {{holder.line().descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}}};
+            {{holder.channel().descriptor(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         while (auto const signal = signals.next())
             if (ends_a_process(*signal)) holder.hasten();
         if (sources[0].revents == 0) continue;
-        auto const message = holder.line().receive();
+        auto const message = holder.channel().receive();
         if (!message) {
             if (!told && !holder.was_hastened()) complain_of_loss(plan, holder_killed);
             return false;
@@ -102,7 +102,7 @@ int supervisor::run() {
         holder.join(signals);
         return refused->status;
     }
-    auto const& granted = std::get<grant>(outcome);
+    auto const& taken = std::get<taken_lock>(outcome);
     if (base::boot_clock::now().time_since_epoch().count() >= memory.page().deadline.load()) {
         // We were stopped between the grant and now.
         complain(fmt::format("the hold of {} was lost before the command started", plan_.name));
@@ -110,12 +110,12 @@ int supervisor::run() {
         holder.join(signals);
         return exit_status::lost;
     }
-    child_environment const environment{plan_.name, std::to_string(granted.token),
-                                        store_for_command(plan_, granted.store),
+    child_environment const environment{plan_.name, std::to_string(taken.token),
+                                        store_for_command(plan_, taken.store),
                                         plan_.pass_credentials, plan_.value};
     bool const ends = plan_.on_lost != loss_policy::ignore;
     pid_t const child = start_child(plan_.program, environment, memory.page(), signals,
-                                    hold_ties{ends ? &death : nullptr, granted.presence.get()},
+                                    hold_ties{ends ? &death : nullptr, taken.presence.get()},
                                     terminal.is_ours() ? terminal.descriptor() : -1);
     auto const end = running_phase{plan_, holder, signals, terminal, memory.page(), child}.run();
     death.disarm();

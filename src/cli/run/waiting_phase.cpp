@@ -11,10 +11,10 @@
 
 namespace holdfast::cli {
 
-std::variant<grant, refusal> waiting_phase::run() {
+std::variant<taken_lock, refusal> waiting_phase::run() {
     for (;;) {
         std::array<pollfd, 2> sources{
-            {{holder_.line().descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}}};
+            {{holder_.channel().descriptor(), POLLIN, 0}, {signals_.descriptor(), POLLIN, 0}}};
         ::poll(sources.data(), sources.size(), -1);
         if (sources[1].revents != 0) take_signals();
         if (sources[0].revents == 0) continue;
@@ -49,8 +49,8 @@ void waiting_phase::suspend() {
     holder_.signal(SIGCONT);
 }
 
-std::optional<std::variant<grant, refusal>> waiting_phase::take_message() {
-    auto message = holder_.line().receive();
+std::optional<std::variant<taken_lock, refusal>> waiting_phase::take_message() {
+    auto message = holder_.channel().receive();
     if (!message) {
         if (cancelled_by_ != 0) return refusal{exit_status::signalled(cancelled_by_)};
         line_.erase();
@@ -67,7 +67,8 @@ std::optional<std::variant<grant, refusal>> waiting_phase::take_message() {
         return {};
     case message_kind::granted:
         if (cancelled_by_ == 0)
-            return grant{message->number, std::move(message->text), std::move(message->presence)};
+            return taken_lock{message->number, std::move(message->text),
+                              std::move(message->presence)};
         holder_.dismiss(message_kind::done);
         return {};
     case message_kind::failed:

@@ -13,13 +13,14 @@
 
 namespace holdfast::cli {
 
-struct grant {
+struct taken_lock {
     std::uint64_t token{0};
-    std::string store{};          ///< without its password
-    base::descriptor presence{};  ///< keeps the name taken until the lease ends; see link.hpp
+    std::string store{};  ///< without its password
+    base::descriptor
+        presence{};  ///< keeps the name taken until the lease ends; see message_channel.hpp
 };
 
-/// What came instead of a grant.
+/// What came instead of the lock.
 struct refusal {
     int status{0};
 };
@@ -30,13 +31,13 @@ public:
                   wait_line& line) noexcept
         : holder_{holder}, signals_{signals}, terminal_{terminal}, line_{line} {}
 
-    [[nodiscard]] std::variant<grant, refusal> run();
+    [[nodiscard]] std::variant<taken_lock, refusal> run();
 
 private:
     void take_signals();
     void cancel(int signal);
     void suspend();
-    std::optional<std::variant<grant, refusal>> take_message();
+    std::optional<std::variant<taken_lock, refusal>> take_message();
 
     partner& holder_;
     signal_inbox& signals_;

@@ -35,7 +35,7 @@ void detach(shell_task const& task) noexcept {
         for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
             ::dup2(null, stream);
     }
-    std::array<int, 3> kept{task.shell, task.signals.descriptor(), task.line.descriptor()};
+    std::array<int, 3> kept{task.shell, task.signals.descriptor(), task.channel.descriptor()};
     std::ranges::sort(kept);
     unsigned first = STDERR_FILENO + 1;
     for (int const each : kept) {
@@ -48,21 +48,21 @@ void detach(shell_task const& task) noexcept {
     ::prctl(PR_SET_NAME, process_name);
 }
 
-void send_failure(link& line, int status, std::string text) {
-    line.send({message_kind::failed, static_cast<std::uint64_t>(status), std::move(text)});
+void send_failure(message_channel& channel, int status, std::string text) {
+    channel.send({message_kind::failed, static_cast<std::uint64_t>(status), std::move(text)});
 }
 
 acquisition::outcome acquire(shell_task& task, client& client, trouble_log const& trouble) {
     shared_page page;     // there is no command to share it with
     death_signal unused;  // nor to end it
-    holder_task acquiring{task.plan, page,        task.signals, std::move(task.line),
+    holder_task acquiring{task.plan, page,        task.signals, std::move(task.channel),
                           unused,    ::getppid(), task.narrate, trouble};
     try {
         auto out = acquisition{acquiring, client}.run();
-        task.line = std::move(acquiring.line);
+        task.channel = std::move(acquiring.channel);
         return out;
     } catch (...) {
-        task.line = std::move(acquiring.line);  // for the words on what went wrong
+        task.channel = std::move(acquiring.channel);  // for the words on what went wrong
         throw;
     }
 }
@@ -75,19 +75,19 @@ void acquire_and_keep(shell_task& task) {
         task.plan.store, {.patience = task.plan.patience, .log = trouble.receiver()}};
     auto outcome = acquire(task, client, trouble);
     if (!outcome.lease) {
-        send_failure(task.line, outcome.status, std::move(outcome.text));
+        send_failure(task.channel, outcome.status, std::move(outcome.text));
         client.close();
         return;
     }
     shell_watch watch{task, *outcome.lease, meeting};
-    task.line.send({message_kind::granted, outcome.lease->token(), client.url()});
+    task.channel.send({message_kind::granted, outcome.lease->token(), client.url()});
     // Who asked may have been ended meanwhile: a lock that nobody knows of must not stay.
-    auto const answer = task.line.receive();
+    auto const answer = task.channel.receive();
     if (answer && answer->kind == message_kind::granted)
         watch.run();
     else
         watch.give_back();
-    task.line.send({message_kind::released, 0, {}});
+    task.channel.send({message_kind::released, 0, {}});
     if (watch.confirmed()) client.close();
 }
 
@@ -101,10 +101,10 @@ void run_shell_holder(shell_task task) noexcept {
         acquire_and_keep(task);
     } catch (std::system_error const& error) {
         status = status_of(error.code());
-        send_failure(task.line, status, text_of(error));
+        send_failure(task.channel, status, text_of(error));
     } catch (std::exception const& error) {
         status = exit_status::internal;
-        send_failure(task.line, status, error.what());
+        send_failure(task.channel, status, error.what());
     }
     ::_exit(status);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/descriptor.hpp"
-#include "run/link.hpp"
+#include "run/message_channel.hpp"
 #include "run/plan.hpp"
 #include "run/signal_inbox.hpp"
 #include "shell/rendezvous.hpp"
@@ -14,8 +14,8 @@ struct shell_task {
     shell_claim const& claim;
     int shell;  ///< a pidfd
     signal_inbox& signals;
-    link line;     ///< to `holdfast lock`, which ends when the lock is held
-    bool narrate;  ///< somebody watches: say who is waited for
+    message_channel channel;  ///< to `holdfast lock`, which ends when the lock is held
+    bool narrate;             ///< somebody watches: say who is waited for
 };
 
 /// Acquires, tells `holdfast lock`, and renews until the shell has ended or `holdfast unlock` has asked for it.

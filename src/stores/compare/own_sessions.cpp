@@ -115,7 +115,7 @@ void own_sessions::raise(milliseconds lease, lease_slot& on) {
             slot.suspect = false;
             return serve(lease);
         }
-        if (std::holds_alternative<fenced>(what)) return bury(id);
+        if (std::holds_alternative<fenced>(what)) return declare_dead(id);
         auto const* const why = error_of(what);
         finish(lease, why != nullptr ? *why : nonsense());
     });
@@ -127,7 +127,7 @@ void own_sessions::refresh(milliseconds lease, lease_slot& on) {
     auto const id = on.session.id;
     keep({id}, [this, lease, id](std::vector<kept> const* found, base::error const& why) {
         auto& slot = slots_[lease];
-        if (slot.session.id != id) return;  // buried, and served anew
+        if (slot.session.id != id) return;  // dead, and served anew
         slot.busy = false;
         if (found == nullptr) return finish(lease, why);
         if (found->front().found == kept::state::unknown)
@@ -173,7 +173,7 @@ void own_sessions::confirm(std::vector<session_id> ids, milliseconds lease, keep
 
 void own_sessions::note(std::vector<kept> const& found) {
     for (auto const& each : found) {
-        if (each.found == kept::state::dead) bury(each.id);
+        if (each.found == kept::state::dead) declare_dead(each.id);
         if (each.found != kept::state::alive) continue;
         for (auto& [lease, slot] : slots_)
             if (slot.session.id == each.id)
@@ -192,7 +192,7 @@ bool own_sessions::is_suspect(session_id id) const {
     });
 }
 
-void own_sessions::bury(session_id id) {
+void own_sessions::declare_dead(session_id id) {
     auto const found =
         std::ranges::find(slots_, id, [](auto const& each) { return each.second.session.id; });
     if (found == slots_.end()) return;

@@ -55,7 +55,7 @@ public:
     void suspect(session_id id, generation of);
     [[nodiscard]] bool is_suspect(session_id id) const;
     /// It is dead: forgotten here, and told.
-    void bury(session_id id);
+    void declare_dead(session_id id);
 
     [[nodiscard]] own_session const* find(session_id id) const;
     /// Those that have died; for ever.

@@ -58,14 +58,14 @@ bool driver::finish() {
     auto& on = *core_;
     bool cancelled = false;
     auto end = base::boot_clock::now() + farewell_time;
-    while (on.link.busy() || on.watching.busy() || on.wake.pending) {
+    while (on.calls.busy() || on.watching.busy() || on.wake.pending) {
         void* tag = nullptr;
         bool ok = false;
         if (on.queue.AsyncNext(&tag, &ok, deadline_in(left_until(end))) ==
             grpc::CompletionQueue::GOT_EVENT) {
             static_cast<completion*>(tag)->complete(ok);
         } else if (!std::exchange(cancelled, true)) {
-            on.link.cancel_all();
+            on.calls.cancel_all();
             end = base::boot_clock::now() + longest_end;
         } else {
             return false;
@@ -79,12 +79,14 @@ connection::listeners driver::listen() {
     return {
         .on_ready =
             [this] {
+                mutex_.assert_held();
                 if (std::exchange(lost_, false)) out_.doubt("the connection to etcd is back");
                 core_->watching.on_ready();
                 core_->subscribed.on_ready(base::boot_clock::now());
             },
         .on_lost =
             [this](base::error const& why) {
+                mutex_.assert_held();
                 lost_ = true;
                 out_.doubt(why.text);
                 core_->watching.on_lost();
@@ -92,6 +94,7 @@ connection::listeners driver::listen() {
         .on_unreachable = [this](base::error const& why) { core_->watching.on_unreachable(why); },
         .on_version =
             [this](std::string const& version) {
+                mutex_.assert_held();
                 if (keeps_promises(version) || std::exchange(warned_, true)) return;
                 out_.log(log_level::warning, weak_version_words(version, settings_.shown()));
             }};
@@ -138,7 +141,7 @@ void driver::take_events(base::instant until) {
         bool const may_wait = out_.is_empty() && !interrupted_;
         // What another thread sends meanwhile is not waited for longer than it may take.
         auto const soon = now + settings_.timeout / 2;
-        until = may_wait ? std::min({until, core_->link.next_end(), core_->watching.next_time(),
+        until = may_wait ? std::min({until, core_->calls.next_end(), core_->watching.next_time(),
                                      core_->subscribed.next_look(), soon})
                          : base::instant{};
     }
@@ -151,9 +154,9 @@ void driver::take_events(base::instant until) {
         base::lock_guard const guard{mutex_};
         // Only now: an answer may have lain in the socket for as long as nobody looked.
         if (got != grpc::CompletionQueue::GOT_EVENT)
-            return core_->link.expire(base::boot_clock::now());
+            return core_->calls.expire(base::boot_clock::now());
         static_cast<completion*>(tag)->complete(ok);
-        if (!core_->link.busy()) return;  // a look for more costs as much as a wait
+        if (!core_->calls.busy()) return;  // a look for more costs as much as a wait
     }
 }
 
@@ -170,7 +173,7 @@ void driver::interrupt() noexcept {
 
 void driver::shut() noexcept {
     base::lock_guard const guard{mutex_};
-    core_->link.shut();
+    core_->calls.shut();
     core_->watching.on_lost();
 }
 

@@ -76,50 +76,54 @@ private:
     /// All that belongs to gRPC. Not touched in the child of a fork.
     struct core {
         core(settings const& to, keys const& at, connection::listeners who, compare::outbox& out)
-            : link{to, queue, std::move(who)},
-              watching{to, link, queue, out},
-              subscribed{at, link, watching, out} {}
+            : calls{to, queue, std::move(who)},
+              watching{to, calls, queue, out},
+              subscribed{at, calls, watching, out} {}
         grpc::CompletionQueue queue;
         waker wake;
-        connection link;
+        connection calls;
         watches watching;
         subscriptions subscribed;
     };
 
     [[nodiscard]] connection::listeners listen();
-    [[nodiscard]] bool deliver();
-    void take_events(base::instant until);
+    [[nodiscard]] bool deliver() HOLDFAST_EXCLUDES(mutex_);
+    void take_events(base::instant until) HOLDFAST_EXCLUDES(mutex_);
     void wake() noexcept;
     [[nodiscard]] bool finish();
-    void tell(compare::ticket which, compare::outcome what) { out_.tell(which, std::move(what)); }
-    void tell(compare::ticket which, fault const& trouble) {
+    void tell(compare::ticket which, compare::outcome what) HOLDFAST_REQUIRES(mutex_) {
+        out_.tell(which, std::move(what));
+    }
+    void tell(compare::ticket which, fault const& trouble) HOLDFAST_REQUIRES(mutex_) {
         out_.fail(which, trouble.error, trouble.certain);
     }
 
-    void open_mailbox(std::shared_ptr<opening_session> const& session);
-    void close_mailbox(compare::session_id id);
-    void grant(std::shared_ptr<opening_session> const& session);
-    void ask_for_grant(std::shared_ptr<opening_session> const& session);
-    void write_record(std::shared_ptr<opening_session> const& session);
-    void advance(std::shared_ptr<opening_session> const& session, fault const& trouble);
-    void confirm(compare::ticket which, std::vector<sign_of_life> signs, base::instant sent);
+    void open_mailbox(std::shared_ptr<opening_session> const& session) HOLDFAST_REQUIRES(mutex_);
+    void close_mailbox(compare::session_id id) HOLDFAST_REQUIRES(mutex_);
+    void grant(std::shared_ptr<opening_session> const& session) HOLDFAST_REQUIRES(mutex_);
+    void ask_for_grant(std::shared_ptr<opening_session> const& session) HOLDFAST_REQUIRES(mutex_);
+    void write_record(std::shared_ptr<opening_session> const& session) HOLDFAST_REQUIRES(mutex_);
+    void advance(std::shared_ptr<opening_session> const& session, fault const& trouble)
+        HOLDFAST_REQUIRES(mutex_);
+    void confirm(compare::ticket which, std::vector<sign_of_life> signs, base::instant sent)
+        HOLDFAST_REQUIRES(mutex_);
 
     void complete_views(compare::ticket which, compare::query what, std::vector<looked> seen,
-                        bool missed);
-    void list_some(std::shared_ptr<listed> const& state);
+                        bool missed) HOLDFAST_REQUIRES(mutex_);
+    void list_some(std::shared_ptr<listed> const& state) HOLDFAST_REQUIRES(mutex_);
 
     settings const settings_;
     keys const keys_;
     compare::log_function const log_;
     compare::driver_events& events_;
 
-    /// Guards what follows, up to the atomics; all private functions are called with it held.
     base::mutex mutex_;
-    compare::outbox out_;
+    compare::outbox out_ HOLDFAST_GUARDED_BY(mutex_);
+    /// Never another one. Its queue and its waker are used by anybody, the rest of it under the mutex.
     std::unique_ptr<core> core_;
-    std::map<compare::session_id, mailbox> mail_;
-    bool lost_{false};  ///< the connection, since it was last there
-    bool warned_{false};
+    std::map<compare::session_id, mailbox> mail_ HOLDFAST_GUARDED_BY(mutex_);
+    bool lost_ HOLDFAST_GUARDED_BY(mutex_){false};  ///< the connection, since it was last there
+    bool warned_ HOLDFAST_GUARDED_BY(mutex_){false};
 
     std::atomic<bool> interrupted_{false};
     std::atomic<bool> waiting_{false};  ///< or about to: somebody who drives

@@ -19,8 +19,9 @@ void driver::fetch(compare::ticket which, compare::query what) {
     range_requests wanted;
     if (what.names.empty()) {  // whether the store is there is asked all the same
         wanted.emplace_back().set_key(settings_.prefix);
-        return read(core_->link, std::move(wanted),
+        return read(core_->calls, std::move(wanted),
                     [this, which](fault const& trouble, range_responses&, std::uint64_t) {
+                        mutex_.assert_held();
                         if (trouble) return tell(which, trouble);
                         tell(which, compare::views{});
                     });
@@ -30,9 +31,10 @@ void driver::fetch(compare::ticket which, compare::query what) {
         std::ranges::move(ranges_for(each, keys_), std::back_inserter(wanted));
         ends.push_back(wanted.size());
     }
-    read(core_->link, std::move(wanted),
+    read(core_->calls, std::move(wanted),
          [this, which, what = std::move(what), ends = std::move(ends)](
              fault const& trouble, range_responses& found, std::uint64_t) mutable {
+             mutex_.assert_held();
              if (trouble) return tell(which, trouble);
              std::vector<wire::RangeResponse const*> all;
              for (auto const& each : found)
@@ -54,9 +56,10 @@ void driver::complete_views(compare::ticket which, compare::query what, std::vec
     for (std::size_t each = 0; each < seen.size(); ++each)
         for (auto const id : seen[each].unknown)
             wanted.push_back(range_for(id, what.names[each].bodies, keys_));
-    read(core_->link, std::move(wanted),
+    read(core_->calls, std::move(wanted),
          [this, which, seen = std::move(seen), missed](fault const& trouble, range_responses& found,
                                                        std::uint64_t) mutable {
+             mutex_.assert_held();
              compare::views out;
              std::size_t next = 0;
              for (auto& each : seen) {
@@ -73,10 +76,11 @@ void driver::complete_views(compare::ticket which, compare::query what, std::vec
 void driver::commit(compare::ticket which, compare::step what) {
     base::lock_guard const guard{mutex_};
     auto request = transaction_of(what, keys_);
-    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+    core_->calls.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", std::move(request),
         [this, which, what = std::move(what)](fault const& trouble,
                                               wire::TxnResponse const& response, base::instant) {
+            mutex_.assert_held();
             if (trouble) return tell(which, trouble);
             auto done = read_step(what, response);
             if (!done) return tell(which, strange_answer());
@@ -114,8 +118,9 @@ void driver::list_some(std::shared_ptr<listed> const& state) {
             out.set_limit(most_keys);
             out.set_keys_only(true);
         }
-    read(core_->link, std::move(wanted),
+    read(core_->calls, std::move(wanted),
          [this, state](fault const& trouble, range_responses& found, std::uint64_t) {
+             mutex_.assert_held();
              if (trouble) return tell(state->which, trouble);
              std::optional<std::string> known_until;
              std::set<std::string> seen;

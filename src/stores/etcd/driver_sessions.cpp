@@ -38,10 +38,11 @@ void driver::grant(std::shared_ptr<opening_session> const& session) {
     wire::LeaseGrantRequest request;
     request.set_id(lease_of(session->id));
     request.set_ttl(std::chrono::ceil<std::chrono::seconds>(session->lease).count());
-    core_->link.send<wire::LeaseGrantRequest, wire::LeaseGrantResponse>(
+    core_->calls.send<wire::LeaseGrantRequest, wire::LeaseGrantResponse>(
         "/etcdserverpb.Lease/LeaseGrant", std::move(request),
         [this, session](fault const& trouble, wire::LeaseGrantResponse const& response,
                         base::instant sent) {
+            mutex_.assert_held();
             // The id is our own, so a lease that is there already is the one that was asked for before.
             if (trouble.certain &&
                 trouble.error.text.find("lease already exists") != std::string::npos)
@@ -56,10 +57,11 @@ void driver::grant(std::shared_ptr<opening_session> const& session) {
 void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
     wire::LeaseTimeToLiveRequest request;
     request.set_id(lease_of(session->id));
-    core_->link.send<wire::LeaseTimeToLiveRequest, wire::LeaseTimeToLiveResponse>(
+    core_->calls.send<wire::LeaseTimeToLiveRequest, wire::LeaseTimeToLiveResponse>(
         "/etcdserverpb.Lease/LeaseTimeToLive", std::move(request),
         [this, session](fault const& trouble, wire::LeaseTimeToLiveResponse const& response,
                         base::instant sent) {
+            mutex_.assert_held();
             if (trouble) return advance(session, trouble);
             if (response.ttl() <= 0)
                 return advance(session, not_sent({errc::store_unavailable,
@@ -75,9 +77,10 @@ void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
 }
 
 void driver::write_record(std::shared_ptr<opening_session> const& session) {
-    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+    core_->calls.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", opening(session->id, session->body, keys_),
         [this, session](fault const& trouble, wire::TxnResponse const& response, base::instant) {
+            mutex_.assert_held();
             if (trouble) return advance(session, trouble);
             auto const found = generation_of(response);
             if (!found) return advance(session, strange_answer());
@@ -110,11 +113,13 @@ void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
         {.range = keys_.mail(id),
          .on_event =
              [this, id](wire::Event const& event) {
+                 mutex_.assert_held();
                  if (event.type() == wire::Event::PUT)
                      out_.letter(id, event.kv().value(), stamp_of(event.kv().mod_revision()));
              },
          .on_force =
              [this, id](fault const& trouble, bool again) {
+                 mutex_.assert_held();
                  if (again) out_.gap();
                  auto const found = mail_.find(id);
                  if (found == mail_.end()) return;
@@ -144,9 +149,10 @@ void driver::keep(compare::ticket which, std::vector<compare::session_id> ids) {
     std::vector<std::int64_t> leases;
     for (auto const id : ids)
         leases.push_back(lease_of(id));
-    core_->link.send(std::make_unique<keep_alive_call>(
+    core_->calls.send(std::make_unique<keep_alive_call>(
         std::move(leases),
         [this, which, ids](fault const& trouble, auto const& responses, base::instant sent) {
+            mutex_.assert_held();
             if (trouble && responses.empty()) return tell(which, trouble);
             confirm(which, signs_of(ids, responses), sent);
         }));
@@ -158,9 +164,10 @@ void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, bas
     range_requests records;
     for (auto const& each : signs)
         records.emplace_back(range_for(each.id, true, keys_)).set_keys_only(true);
-    read(core_->link, std::move(records),
+    read(core_->calls, std::move(records),
          [this, which, signs = std::move(signs), sent](
              fault const& trouble, range_responses& answered, std::uint64_t term) {
+             mutex_.assert_held();
              if (trouble) return tell(which, trouble);
              std::vector<compare::kept> found;
              for (std::size_t each = 0; each < signs.size(); ++each) {
@@ -178,9 +185,10 @@ void driver::confirm(compare::ticket which, std::vector<sign_of_life> signs, bas
 
 void driver::raise(compare::ticket which, compare::session_id id) {
     base::lock_guard const guard{mutex_};
-    core_->link.send<wire::TxnRequest, wire::TxnResponse>(
+    core_->calls.send<wire::TxnRequest, wire::TxnResponse>(
         "/etcdserverpb.KV/Txn", raising(id, keys_),
         [this, which, id](fault const& trouble, wire::TxnResponse const& response, base::instant) {
+            mutex_.assert_held();
             if (trouble) return tell(which, trouble);
             if (response.succeeded())
                 return tell(which, compare::raised{stamp_of(response.header().revision())});
@@ -192,7 +200,7 @@ void driver::raise(compare::ticket which, compare::session_id id) {
 void driver::close(compare::session_id id) noexcept try {
     base::lock_guard const guard{mutex_};
     close_mailbox(id);
-    if (!core_->link.is_ready()) return;
+    if (!core_->calls.is_ready()) return;
     wire::LeaseRevokeRequest request;
     request.set_id(lease_of(id));
     auto farewell =
@@ -200,7 +208,7 @@ void driver::close(compare::session_id id) noexcept try {
             "/etcdserverpb.Lease/LeaseRevoke", std::move(request),
             [](fault const&, wire::LeaseRevokeResponse&, base::instant) {});
     farewell->farewell = true;
-    core_->link.send(std::move(farewell));
+    core_->calls.send(std::move(farewell));
 } catch (std::exception const&) {
     return;  // it ends with its lease
 }

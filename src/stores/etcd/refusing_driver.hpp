@@ -64,7 +64,7 @@ private:
     compare::driver_events& events_;
     base::alarm alarm_;
     base::mutex mutex_;
-    std::vector<compare::ticket> refused_;
+    std::vector<compare::ticket> refused_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::stores::etcd

@@ -145,14 +145,14 @@ void file_access::tell(std::vector<seam::notice> own) {
         }
     }
     {
-        std::lock_guard const guard{inbox_mutex_};
+        base::lock_guard const guard{inbox_mutex_};
         std::ranges::move(own, std::back_inserter(inbox_));
     }
     poller_.wake();
 }
 
 std::vector<seam::notice> file_access::take() {
-    std::lock_guard const guard{inbox_mutex_};
+    base::lock_guard const guard{inbox_mutex_};
     return std::exchange(inbox_, {});
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "base/random.hpp"
 #include "stores/file/file_poller.hpp"
 #include "stores/file/forks.hpp"
@@ -103,7 +104,9 @@ private:
     std::atomic<bool> abandoned_{false};
     std::atomic<base::boot_clock::rep> next_look_{base::never.time_since_epoch().count()};
 
-    std::mutex mutex_;  ///< guards what follows
+    /// Guards what follows, up to the inbox. It is held over a fork, from one function to another, and handed to
+    /// `unlock`, which Clang cannot follow: so it is no base::mutex.
+    std::mutex mutex_;
     bool left_{false};
     bool voided_{false};  ///< our claims were told to be gone: none may stay in the file
     bool deaf_{false};    ///< nobody can wake us, so we look more often
@@ -113,8 +116,8 @@ private:
     base::random random_;
     std::vector<std::pair<log_level, std::string>> words_;  ///< to be logged without the lock
 
-    std::mutex inbox_mutex_;  ///< guards what follows; locked after `mutex_`
-    std::vector<seam::notice> inbox_;
+    base::mutex inbox_mutex_;  ///< locked after `mutex_`
+    std::vector<seam::notice> inbox_ HOLDFAST_GUARDED_BY(inbox_mutex_);
 };
 
 }  // namespace holdfast::stores::file

@@ -44,21 +44,21 @@ lease::name_record* file_ledger::find(std::string_view name, std::size_t, bool c
         "SELECT kind, declared, current, used, holders, waiters, fair_waiters, cells, shared,"
         " keep_until FROM names WHERE condition = ? AND name = ?");
     if (!row.with(condition, name).next()) return nullptr;
-    auto its = std::make_unique<name_row>();
-    its->name = std::string{name};
-    its->condition = condition;
-    its->stored = true;
-    its->kind = row.as<lock_kind>(0);
-    its->declared = row.as<std::uint32_t>(1);
-    its->current = row.as<std::uint32_t>(2);
-    its->used = row.as<std::uint32_t>(3);
-    its->holders = row.as<std::uint32_t>(4);
-    its->waiters = row.as<std::uint32_t>(5);
-    its->fair_waiters = row.as<std::uint32_t>(6);
-    its->cells = row.as<std::uint32_t>(7);
-    its->shared = row.integer(8) != 0;
-    its->keep_until = moment(row.integer(9));
-    return names_.emplace(std::move(key), std::move(its)).first->second.get();
+    auto record = std::make_unique<name_row>();
+    record->name = std::string{name};
+    record->condition = condition;
+    record->stored = true;
+    record->kind = row.as<lock_kind>(0);
+    record->declared = row.as<std::uint32_t>(1);
+    record->current = row.as<std::uint32_t>(2);
+    record->used = row.as<std::uint32_t>(3);
+    record->holders = row.as<std::uint32_t>(4);
+    record->waiters = row.as<std::uint32_t>(5);
+    record->fair_waiters = row.as<std::uint32_t>(6);
+    record->cells = row.as<std::uint32_t>(7);
+    record->shared = row.integer(8) != 0;
+    record->keep_until = moment(row.integer(9));
+    return names_.emplace(std::move(key), std::move(record)).first->second.get();
 }
 
 lease::name_record& file_ledger::make(seam::claim_spec const& spec) {

@@ -62,6 +62,8 @@ struct cell_record {
 /// The rules change records and entries in place and then call `save`; pointers stay valid until
 /// the thing is erased or the section ends. Each step must cost the same however many waiters a
 /// name has. Failures of the storage are exceptions, which undo the whole section.
+///
+/// Thread-safety: none; whoever has begun the section is alone with it.
 class ledger {
 public:
     virtual ~ledger() = default;

@@ -18,6 +18,8 @@ struct directed_notice {
 /// clock. Holders whose lease is over are removed before anything is judged; every change that
 /// frees a name grants its next live waiters at once, so that a name is never free while somebody
 /// alive waits for it.
+///
+/// Thread-safety: none; made for one section, by the thread that is inside it.
 class rules {
 public:
     rules(ledger& store, seam::store_time now, std::shared_ptr<seam::identity const> self,

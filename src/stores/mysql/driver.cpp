@@ -25,9 +25,14 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
             [this](net::poller::tag about, connection::owner& tell) {
                 return std::make_unique<connection>(settings_, tables_, poller_, about, tell);
             },
-            {.on_down = [this](base::error const& why) { on_down(why); },
+            {.on_down =
+                 [this](base::error const& why) {
+                     mutex_.assert_held();
+                     on_down(why);
+                 },
              .on_up =
                  [this](connection const& which) {
+                     mutex_.assert_held();
                      if (which.is_galera() && !std::exchange(said_galera_, true))
                          out_.log(log_level::warning,
                                   "the server " + settings_.server +
@@ -42,6 +47,7 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                now_,
                {.send =
                     [this](std::string text, std::function<void(answer)> done) {
+                        mutex_.assert_held();
                         send(std::move(text), std::move(done));
                     },
                 .is_up = [this] { return pool_.is_up(); },
@@ -73,6 +79,7 @@ void driver::cut() noexcept { pool_.cut(shut_error); }
 void driver::ask(sql::call which, std::string text, reader read, int tries) {
     auto const copy = text;
     send(copy, [this, which, text = std::move(text), read = std::move(read), tries](answer found) {
+        mutex_.assert_held();
         if (found.undone && may_be_sent_again(found.error) && tries < most_tries)
             return ask(which, text, read, tries + 1);
         if (found.lost || found.error != 0) return fail(which, found);
@@ -105,6 +112,7 @@ void driver::prove(sql::call which, std::vector<grant> const& seen, std::functio
         own.push_back(each.to);
     ask(which, packets::prove(own),
         [this, which, seen, seen_at = now_, then = std::move(then)](answer const& found) {
+            mutex_.assert_held();
             bool const written = number_in(found.first()[0]) != 0;
             // A server that has crashed in between may have lost what was seen.
             if (found.connected >= seen_at)
@@ -127,6 +135,7 @@ void driver::send_step(compare::ticket which, sql::shared_step what, bool along,
     auto text = packets::first_branch(*what);
     if (both) text += ";" + packets::second_branch(*what, true);
     send(std::move(text), [this, which, what, along, both, tries](answer const& found) {
+        mutex_.assert_held();
         // The first branch has told that nothing came of it, and the second one was undone.
         bool const undone = found.undone || (!found.results.empty() && !found.first()[2]);
         if (undone && may_be_sent_again(found.error) && tries < most_tries)
@@ -150,6 +159,7 @@ void driver::send_step(compare::ticket which, sql::shared_step what, bool along,
 
 void driver::send_second_branch(compare::ticket which, sql::shared_step const& what) {
     ask(which, packets::second_branch(*what, false), [this, which, what](answer const& found) {
+        mutex_.assert_held();
         on_branches(which, what, second_branch_in(found, 0, *what));
     });
 }
@@ -158,7 +168,10 @@ void driver::on_branches(compare::ticket which, sql::shared_step const& what, sq
     std::vector<grant> doubtful;
     if (found.otherwise) add_doubtful(doubtful, *found.otherwise);
     prove({which, !what->append_otherwise.empty()}, doubtful,
-          [this, which, what, found = std::move(found)] { on_stepped(which, what, found); });
+          [this, which, what, found = std::move(found)] {
+              mutex_.assert_held();
+              on_stepped(which, what, found);
+          });
 }
 
 sql::stepped driver::second_branch_in(answer const& found, std::size_t result,
@@ -178,6 +191,7 @@ sql::stepped driver::second_branch_in(answer const& found, std::size_t result,
 // Who may not make tables can use one that somebody else has made.
 void driver::make_ballots(sql::call which, std::function<void()> then) {
     send(packets::look_for_ballots(), [this, which, then](answer const& found) {
+        mutex_.assert_held();
         if (found.error == no_such_table)
             return ask(which, schema::ballots_creation(), [then](answer const&) { then(); });
         if (found.lost || found.error != 0) return fail(which, found);
@@ -191,12 +205,14 @@ void driver::make_ballots(sql::call which, std::function<void()> then) {
 void driver::send_sweep(bool in_passing) {
     if (!has_ballots()) return take_sweep_turn(in_passing);
     send(packets::sweep_ballots(), [this, in_passing](answer const& found) {
+        mutex_.assert_held();
         if (!found.lost && !is_shut()) take_sweep_turn(in_passing);
     });
 }
 
 void driver::take_sweep_turn(bool in_passing) {
     send(packets::sweep_turn(), [this, in_passing](answer const& turn) {
+        mutex_.assert_held();
         if (!turn.lost && turn.error == 0 && !turn.rows(0).empty()) sweep(most_sweeps, in_passing);
     });
 }
@@ -205,12 +221,14 @@ void driver::take_sweep_turn(bool in_passing) {
 // were of them; who sweeps in passing leaves them to the next, which need not wait for a minute.
 void driver::sweep(int turns, bool in_passing) {
     send(packets::find_leftovers(), [this, turns, in_passing](answer const& found) {
+        mutex_.assert_held();
         if (found.lost || found.error != 0 || is_shut()) return;
         bool const more =
             !found.rows(0).empty() || std::ranges::any_of(found.results, [](auto const& rows) {
                 return rows.size() >= packets::swept_at_once;
             });
         send(packets::sweep(found), [this, more, turns, in_passing](answer const& swept) {
+            mutex_.assert_held();
             if (!more || swept.lost || swept.error != 0 || is_shut()) return;
             if (in_passing) return send(packets::sweep_soon(), [](answer const&) {});
             if (turns > 1) sweep(turns - 1, false);

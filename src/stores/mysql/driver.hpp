@@ -32,43 +32,54 @@ public:
 private:
     using reader = std::function<void(answer const&)>;
 
-    void tend() override;
-    void take(std::span<net::poller::event const> events) override { pool_.take(events, now_); }
-    [[nodiscard]] base::instant next_due() const noexcept override;
-    void cut() noexcept override;
-    void abandon() noexcept override { pool_.abandon(); }
+    void tend() override HOLDFAST_REQUIRES(mutex_);
+    void take(std::span<net::poller::event const> events) override HOLDFAST_REQUIRES(mutex_) {
+        pool_.take(events, now_);
+    }
+    [[nodiscard]] base::instant next_due() const noexcept override HOLDFAST_REQUIRES(mutex_);
+    void cut() noexcept override HOLDFAST_REQUIRES(mutex_);
+    void abandon() noexcept override HOLDFAST_REQUIRES(mutex_) { pool_.abandon(); }
 
     void send_signs_of_life(compare::ticket which,
-                            std::vector<compare::session_id> const& ids) override;
-    void forget(compare::session_id id) override { mailbox_.forget(id); }
+                            std::vector<compare::session_id> const& ids) override
+        HOLDFAST_REQUIRES(mutex_);
+    void forget(compare::session_id id) override HOLDFAST_REQUIRES(mutex_) { mailbox_.forget(id); }
     void send_look(sql::call which, std::vector<compare::name_query> what,
-                   std::vector<compare::session_id> reaped, viewed_reader then) override;
-    void send_step(compare::ticket which, sql::shared_step what, bool along) override {
+                   std::vector<compare::session_id> reaped, viewed_reader then) override
+        HOLDFAST_REQUIRES(mutex_);
+    void send_step(compare::ticket which, sql::shared_step what, bool along) override
+        HOLDFAST_REQUIRES(mutex_) {
         send_step(which, std::move(what), along, 0);
     }
-    void send_step(compare::ticket which, sql::shared_step what, bool along, int tries);
-    void send_second_branch(compare::ticket which, sql::shared_step const& what) override;
-    void send_look_at(std::vector<compare::session_id> ids) override;
-    void send_sweep(bool in_passing) override;
+    void send_step(compare::ticket which, sql::shared_step what, bool along, int tries)
+        HOLDFAST_REQUIRES(mutex_);
+    void send_second_branch(compare::ticket which, sql::shared_step const& what) override
+        HOLDFAST_REQUIRES(mutex_);
+    void send_look_at(std::vector<compare::session_id> ids) override HOLDFAST_REQUIRES(mutex_);
+    void send_sweep(bool in_passing) override HOLDFAST_REQUIRES(mutex_);
     [[nodiscard]] bool is_connected() const noexcept override { return pool_.is_up(); }
     [[nodiscard]] bool is_busy() const noexcept override { return pool_.is_busy(); }
-    void make_ballots(sql::call which, std::function<void()> then) override;
-    void take_sweep_turn(bool in_passing);
-    void sweep(int turns, bool in_passing);
+    void make_ballots(sql::call which, std::function<void()> then) override
+        HOLDFAST_REQUIRES(mutex_);
+    void take_sweep_turn(bool in_passing) HOLDFAST_REQUIRES(mutex_);
+    void sweep(int turns, bool in_passing) HOLDFAST_REQUIRES(mutex_);
 
     /// A packet that was carried out is read; one that was undone in favour of others is sent again.
-    void ask(sql::call which, std::string text, reader read, int tries = 0);
-    void send(std::string text, std::function<void(answer)> done) {
+    void ask(sql::call which, std::string text, reader read, int tries = 0)
+        HOLDFAST_REQUIRES(mutex_);
+    void send(std::string text, std::function<void(answer)> done) HOLDFAST_REQUIRES(mutex_) {
         pool_.send({std::move(text), std::move(done)}, now_);
     }
     [[nodiscard]] bool is_another_life(connection const& found);
-    void fail(sql::call const& which, answer const& found);
+    void fail(sql::call const& which, answer const& found) HOLDFAST_REQUIRES(mutex_);
     /// A grant that was seen, and of which it is not known that it is on the disk.
     using grant = durable_grants::grant;
     void add_doubtful(std::vector<grant>& to, sql::viewed const& seen) const;
     /// Goes on when all of them are on the disk.
-    void prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then);
-    void on_branches(compare::ticket which, sql::shared_step const& what, sql::stepped found);
+    void prove(sql::call which, std::vector<grant> const& seen, std::function<void()> then)
+        HOLDFAST_REQUIRES(mutex_);
+    void on_branches(compare::ticket which, sql::shared_step const& what, sql::stepped found)
+        HOLDFAST_REQUIRES(mutex_);
     /// The look behind the first `result` results, and what stands there where the branch has appended.
     [[nodiscard]] sql::stepped second_branch_in(answer const& found, std::size_t result,
                                                 compare::step const& what);

@@ -15,6 +15,7 @@ void driver::open(compare::ticket which, compare::session_id id, std::chrono::mi
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
     ask(which, packets::open(id, lease, body), [this, which, id](answer const& found) {
+        mutex_.assert_held();
         if (found.rows(0).empty())
             return out_.fail(which, {errc::store_unavailable, "the session has ended already"},
                              true);
@@ -33,6 +34,7 @@ void driver::open(compare::ticket which, compare::session_id id, std::chrono::mi
 void driver::send_signs_of_life(compare::ticket which,
                                 std::vector<compare::session_id> const& ids) {
     ask(which, packets::keep(ids, mailbox_.addresses()), [this, which, ids](answer const& found) {
+        mutex_.assert_held();
         auto const when = time_in(found, 1);
         std::set<compare::session_id> alive;
         for (auto const& each : found.rows(2))
@@ -48,6 +50,7 @@ void driver::raise(compare::ticket which, compare::session_id id) {
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
     ask(which, packets::raise(id), [this, which, id](answer const& found) {
+        mutex_.assert_held();
         auto const& current = found.first()[1];
         if (!current) {
             forget(id);
@@ -69,6 +72,7 @@ void driver::close(compare::session_id id) noexcept {
 void driver::send_look_at(std::vector<compare::session_id> ids) {
     auto text = packets::look_at(ids);
     send(std::move(text), [this, ids = std::move(ids)](answer const& found) {
+        mutex_.assert_held();
         if (found.lost || found.error != 0) return watched().were_found(ids, std::nullopt, now_);
         compare::watched_sessions::left living;
         for (auto const& each : found.rows(0))
@@ -87,6 +91,7 @@ void driver::send_look(sql::call which, std::vector<compare::name_query> what,
         text += (text.empty() ? "" : ";") + packets::look(each);
     ask(which, std::move(text),
         [this, which, what = std::move(what), then = std::move(then)](answer const& found) {
+            mutex_.assert_held();
             std::vector<sql::viewed> seen;
             std::vector<grant> doubtful;
             for (std::size_t i = 0; i < what.size(); ++i) {
@@ -102,6 +107,7 @@ void driver::list(compare::ticket which, compare::listing what) {
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
     ask(which, packets::list(what), [this, which](answer const& found) {
+        mutex_.assert_held();
         compare::names out;
         for (auto const& each : found.rows(1))
             out.found.push_back(text_in(each[0]));
@@ -115,6 +121,7 @@ void driver::watch(compare::ticket which, compare::name_key key) {
     if (!enter(which)) return settle();
     mailbox_.watch(key);
     ask(which, packets::change_of(key), [this, which, key](answer const& found) {
+        mutex_.assert_held();
         mailbox_.was_seen(key, compare::stamp{number_in(found.first()[1])});
         out_.tell(which, compare::in_force{}, time_in(found));
     });

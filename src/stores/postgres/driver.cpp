@@ -33,9 +33,14 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                        return std::make_unique<connection>(settings_, tables_, poller_, about,
                                                            tell);
                    },
-                   {.on_down = [this](base::error const& why) { on_down(why); },
+                   {.on_down =
+                        [this](base::error const& why) {
+                            mutex_.assert_held();
+                            on_down(why);
+                        },
                     .on_up =
                         [this](connection const& which) {
+                            mutex_.assert_held();
                             on_up();
                             if (std::exchange(met_, true) && which.has_made_tables())
                                 messages_.start_over();
@@ -49,6 +54,7 @@ driver::driver(settings wanted, compare::driver_events& events, compare::log_fun
                 out_,
                 {.send =
                      [this](std::vector<statement> what, std::function<void(answer)> done) {
+                         mutex_.assert_held();
                          send(std::move(what), std::move(done));
                      },
                  .is_down = [this] { return is_down(); }}} {}
@@ -93,6 +99,7 @@ void driver::abandon() noexcept {
 
 void driver::ask(sql::call which, std::vector<statement> what, reader read) {
     send(std::move(what), [this, which, read = std::move(read)](answer found) {
+        mutex_.assert_held();
         if (found.lost || found.failed() != nullptr) return fail(which, found);
         read(std::move(found));
     });
@@ -112,6 +119,7 @@ void driver::fail(sql::call const& which, answer const& found) {
 // Who may not make tables can use one that somebody else has made.
 void driver::make_ballots(sql::call which, std::function<void()> then) {
     ask(which, {tables_.look_for_ballots()}, [this, which, then](answer const& found) {
+        mutex_.assert_held();
         if (found.results.front().number(0, 0) != 0) return then();
         ask(which, tables_.ballots_creation(), [then](answer const&) { then(); });
     });
@@ -122,6 +130,7 @@ void driver::make_ballots(sql::call which, std::function<void()> then) {
 void driver::send_sweep(bool in_passing) {
     if (has_ballots()) send(tables_.sweep_ballots(), [](answer const&) {});
     send({tables_.sweep_turn()}, [this, in_passing](answer const& found) {
+        mutex_.assert_held();
         if (found.lost || found.failed() != nullptr || found.results.front().size() == 0) return;
         in_passing ? sweep_in_passing() : sweep(most_sweeps);
     });
@@ -130,12 +139,14 @@ void driver::send_sweep(bool in_passing) {
 // Names that are used once leave as much behind as there were of them.
 void driver::sweep(int turns) {
     send(tables_.sweep(), [this, turns](answer const& found) {
+        mutex_.assert_held();
         if (is_full(found, schema::swept_at_once) && turns > 1 && !is_shut()) sweep(turns - 1);
     });
 }
 
 void driver::sweep_in_passing() {
     send(tables_.sweep_in_passing(), [this](answer const& found) {
+        mutex_.assert_held();
         if (is_full(found, schema::swept_in_passing))
             send({tables_.sweep_soon()}, [](answer const&) {});
     });

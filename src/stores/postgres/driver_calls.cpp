@@ -56,6 +56,7 @@ void driver::open(compare::ticket which, compare::session_id id, std::chrono::mi
     messages_.expect_letters(id);
     ask(which, {statements_.open(id, lease, messages_.channel(), std::move(body))},
         [this, which](answer const& found) {
+            mutex_.assert_held();
             auto const& row = found.results.front();
             compare::opened const out{stamp_in(row, 2), std::chrono::milliseconds{row.number(0, 3)},
                                       compare::store_time_of(row.number(0, 4))};
@@ -67,6 +68,7 @@ void driver::open(compare::ticket which, compare::session_id id, std::chrono::mi
 void driver::send_signs_of_life(compare::ticket which,
                                 std::vector<compare::session_id> const& ids) {
     ask(which, {statements_.keep(ids)}, [this, which, ids](answer const& found) {
+        mutex_.assert_held();
         auto const& row = found.results.front();
         auto const when = read_time(row);
         std::set<compare::session_id> alive;
@@ -78,6 +80,7 @@ void driver::send_signs_of_life(compare::ticket which,
         if (over.empty()) return on_kept(which, ids, alive, {}, when);
         end_for_good({which, true}, over,
                      [this, which, ids, alive, when](std::set<compare::session_id> const& left) {
+                         mutex_.assert_held();
                          on_kept(which, ids, alive, left, when);
                      });
     });
@@ -100,10 +103,12 @@ void driver::raise(compare::ticket which, compare::session_id id) {
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
     ask(which, {statements_.raise(id)}, [this, which, id](answer const& found) {
+        mutex_.assert_held();
         auto const& row = found.results.front();
         if (!row.is_null(0, 2))
             return out_.tell(which, compare::raised{stamp_in(row, 2)}, read_time(row));
         end_for_good(which, {id}, [this, which, id, when = read_time(row)](auto const& left) {
+            mutex_.assert_held();
             if (!left.empty())
                 return fail_call(
                     which, {errc::store_unavailable, "the session was over, and is not any more"},
@@ -126,6 +131,7 @@ void driver::close(compare::session_id id) noexcept {
 void driver::send_look_at(std::vector<compare::session_id> ids) {
     std::vector<statement> both{statements_.reap(ids), statements_.look_at(ids)};
     send(std::move(both), [this, ids = std::move(ids)](answer const& found) {
+        mutex_.assert_held();
         if (found.lost || found.failed() != nullptr)
             return watched().were_found(ids, std::nullopt, now_);
         compare::watched_sessions::left living;
@@ -164,6 +170,7 @@ void driver::list(compare::ticket which, compare::listing what) {
     base::lock_guard const guard{mutex_};
     if (!enter(which)) return settle();
     ask(which, {statements_.list(what)}, [this, which](answer const& found) {
+        mutex_.assert_held();
         auto const& row = found.results.front();
         compare::names out;
         for (int i = 1; i < row.size(); ++i)
@@ -179,6 +186,7 @@ void driver::watch(compare::ticket which, compare::name_key key) {
     messages_.start();
     messages_.watch(key);
     ask(which, {statements_.watch(key, messages_.channel())}, [this, which](answer const& found) {
+        mutex_.assert_held();
         messages_.tell_when_heard({which, compare::in_force{}, read_time(found.results.front())});
     });
     settle();
@@ -203,6 +211,7 @@ void driver::send_step(compare::ticket which, sql::shared_step what, bool along)
     // From after the end of the step's transaction: what joined the line is there for all to see.
     if (along) all.push_back(statements_.look(what->otherwise));
     ask(which, std::move(all), [this, which, what, along, first](answer const& found) {
+        mutex_.assert_held();
         auto const& row = found.results[first];
         sql::stepped out{.guarded = row.number(0, 2) != 0, .when = read_time(row)};
         if (!row.is_null(0, 3)) {

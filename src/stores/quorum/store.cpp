@@ -109,8 +109,8 @@ public:
 
 private:
     /// A member, and what it tells.
-    struct link final : seam::event_sink {
-        link(store& owner, std::size_t which) : home{owner}, place{which} {}
+    struct member_store final : seam::event_sink {
+        member_store(store& owner, std::size_t which) : home{owner}, place{which} {}
         void on_reply(seam::request_id id, seam::reply answer) override {
             base::lock_guard const lock{home.mutex_};
             home.machine_.on_reply(place, id, answer, base::boot_clock::now());
@@ -134,7 +134,8 @@ private:
                     .seed = base::entropy(),
                     .judge = &usual_judgement}} {
         for (auto& url : wanted.members) {
-            auto& made = *members_.emplace_back(std::make_unique<link>(*this, members_.size()));
+            auto& made =
+                *members_.emplace_back(std::make_unique<member_store>(*this, members_.size()));
             made.inner = context.open(std::move(url), made);
             auto const descriptor = made.inner->descriptor();
             if (descriptor < 0)
@@ -256,7 +257,7 @@ private:
     std::atomic<bool> abandoned_{false};
     bool prompt_{true};           ///< as all members are
     bool per_claim_lease_{true};  ///< as all members have it
-    std::vector<std::unique_ptr<link>> members_;
+    std::vector<std::unique_ptr<member_store>> members_;
 };
 
 std::unique_ptr<seam::store> make(seam::store_context context) {

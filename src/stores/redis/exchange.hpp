@@ -52,9 +52,6 @@ public:
 
     boost::container::small_vector<command, 1> outbox;
 
-protected:
-    [[nodiscard]] bool has_failed() const noexcept { return failed_.has_value(); }
-
 private:
     std::optional<base::error> failed_;
 };

@@ -77,13 +77,13 @@ std::optional<seam::reply> link::send(seam::request_id id, seam::request what) {
     auto exchange = layout_->begin(std::move(what));
     if (exchange->outbox.empty()) return exchange->close();
     ++senders_;
-    guard const held{mutex_};
+    base::lock_guard const held{mutex_};
     --senders_;
     return begin(id, about, std::move(exchange));
 }
 
 bool link::keep_early(seam::request_id id, seam::request& what) {
-    guard const held{mutex_};
+    base::lock_guard const held{mutex_};
     if (known_ || shut_ || abandoned_) return false;
     now_ = base::boot_clock::now();
     early_.push_back({id, std::move(what), now_ + settings_->timeout});
@@ -121,6 +121,7 @@ std::optional<seam::reply> link::begin(seam::request_id id, traits const& about,
 
 // Those who came first go first.
 void link::on_known() {
+    mutex_.assert_held();
     known_ = true;
     for (auto& each : std::exchange(early_, {})) {
         traits const about{each.what};
@@ -132,7 +133,7 @@ void link::on_known() {
 }
 
 void link::expire_early() {
-    auto const over = [this](early_request const& each) { return now_ >= each.give_up; };
+    auto const over = [now = now_](early_request const& each) { return now >= each.give_up; };
     if (std::ranges::none_of(early_, over)) return;
     auto const why = unreachable("nobody tells in time which server to ask", *settings_);
     for (auto const& each : early_)
@@ -162,7 +163,13 @@ void link::advance(pending_request& request) {
                                [](pending_request* whole) { delete whole; });
 }
 
+void link::send(question what) {
+    mutex_.assert_held();
+    servers_.send(std::move(what), now_);
+}
+
 void link::on_answered(pending_request& request, seam::clock_id by) {
+    mutex_.assert_held();
     if (by != seam::clock_id{}) on_carried_out(by);
     advance(request);
 }

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "net/poller.hpp"
 #include "stores/redis/deliveries.hpp"
 #include "stores/redis/layout.hpp"
@@ -44,8 +44,6 @@ public:
     void abandon() noexcept;
 
 private:
-    using guard = std::unique_lock<std::mutex>;
-
     /// What has to be known of a request besides its commands.
     struct traits {
         explicit traits(seam::request const& of);
@@ -70,35 +68,41 @@ private:
     void on_break(node& to, base::error const& why) override;
     void on_confirmed(replication::news what) override;
     // pending_request::owner
-    void send(question what) override { servers_.send(std::move(what), now_); }
+    void send(question what) override;
     void on_answered(pending_request& request, seam::clock_id by) override;
     // subscription::listener
     void on_message(std::string_view message) override;
     void on_subscribed() override;
     void on_unsubscribed(base::error const& why) override;
 
-    [[nodiscard]] bool keep_early(seam::request_id id, seam::request& what);
+    [[nodiscard]] bool keep_early(seam::request_id id, seam::request& what)
+        HOLDFAST_EXCLUDES(mutex_);
     [[nodiscard]] std::optional<seam::reply> begin(seam::request_id id, traits const& about,
-                                                   std::unique_ptr<exchange> work);
-    void expire_early();
-    pending_request& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id);
-    void listen(pending_request& request);
-    void advance(pending_request& request);
-    void write_or_leave(node* to, std::size_t before);
-    void complete(pending_request& request);
-    void pass_on(seam::request_id id, seam::reply reply, std::chrono::milliseconds answer_within);
-    void on_carried_out(seam::clock_id by);
-    void say_restored();
-    void tell(seam::notice what);
-    void tend();
-    void tend_messages();
-    void watch_again();
-    [[nodiscard]] base::instant next_due() const noexcept;
-    void drive(guard& held, base::instant until);
-    void take(std::span<net::poller::event const> events);
-    bool deliver(guard& held);
-    void say(log_level level, std::string words) { deliveries_.add(level, std::move(words)); }
-    bool warn(log_limit& kind, std::string words);
+                                                   std::unique_ptr<exchange> work)
+        HOLDFAST_REQUIRES(mutex_);
+    void expire_early() HOLDFAST_REQUIRES(mutex_);
+    pending_request& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id)
+        HOLDFAST_REQUIRES(mutex_);
+    void listen(pending_request& request) HOLDFAST_REQUIRES(mutex_);
+    void advance(pending_request& request) HOLDFAST_REQUIRES(mutex_);
+    void write_or_leave(node* to, std::size_t before) HOLDFAST_REQUIRES(mutex_);
+    void complete(pending_request& request) HOLDFAST_REQUIRES(mutex_);
+    void pass_on(seam::request_id id, seam::reply reply, std::chrono::milliseconds answer_within)
+        HOLDFAST_REQUIRES(mutex_);
+    void on_carried_out(seam::clock_id by) HOLDFAST_REQUIRES(mutex_);
+    void say_restored() HOLDFAST_REQUIRES(mutex_);
+    void tell(seam::notice what) HOLDFAST_REQUIRES(mutex_);
+    void tend() HOLDFAST_REQUIRES(mutex_);
+    void tend_messages() HOLDFAST_REQUIRES(mutex_);
+    void watch_again() HOLDFAST_REQUIRES(mutex_);
+    [[nodiscard]] base::instant next_due() const noexcept HOLDFAST_REQUIRES(mutex_);
+    void drive_locked(base::instant until) HOLDFAST_REQUIRES(mutex_);
+    void take(std::span<net::poller::event const> events) HOLDFAST_REQUIRES(mutex_);
+    bool deliver() HOLDFAST_REQUIRES(mutex_);
+    void say(log_level level, std::string words) HOLDFAST_REQUIRES(mutex_) {
+        deliveries_.add(level, std::move(words));
+    }
+    bool warn(log_limit& kind, std::string words) HOLDFAST_REQUIRES(mutex_);
 
     std::shared_ptr<settings const> settings_;
     seam::event_sink& sink_;
@@ -111,24 +115,27 @@ private:
     std::atomic<bool> known_;      ///< where the servers are
     std::atomic<int> senders_{0};  ///< want the lock
 
-    std::mutex mutex_;  ///< guards what follows
-    bool shut_{false};
-    bool driven_{false};        ///< somebody is in `drive`, who writes what others leave
-    bool down_{false};          ///< some server is, as the log says
-    bool heard_before_{false};  ///< messages have arrived once
-    bool missed_{false};        ///< messages may have been missed by those who wait for them
-    std::size_t deaf_{0};       ///< how many deaf requests are under way
-    base::instant now_{};
-    servers servers_;
-    std::optional<subscription> messages_;  ///< none for a layout without them
-    base::instant led_at_{};                ///< when they were last led to a server
-    std::vector<early_request> early_;
-    boost::intrusive::list<pending_request> pending_;
-    std::set<seam::cell_key> watched_;
-    base::instant watch_again_at_{base::never};
-    deliveries deliveries_;
-    log_limit about_servers_;
-    log_limit about_messages_;
+    base::mutex mutex_;
+    bool shut_ HOLDFAST_GUARDED_BY(mutex_){false};
+    bool driven_ HOLDFAST_GUARDED_BY(mutex_){
+        false};  ///< somebody is in `drive`, who writes what others leave
+    bool down_ HOLDFAST_GUARDED_BY(mutex_){false};          ///< some server is, as the log says
+    bool heard_before_ HOLDFAST_GUARDED_BY(mutex_){false};  ///< messages have arrived once
+    bool missed_ HOLDFAST_GUARDED_BY(mutex_){
+        false};  ///< messages may have been missed by those who wait for them
+    std::size_t deaf_ HOLDFAST_GUARDED_BY(mutex_){0};  ///< how many deaf requests are under way
+    base::instant now_ HOLDFAST_GUARDED_BY(mutex_){};
+    servers servers_ HOLDFAST_GUARDED_BY(mutex_);
+    std::optional<subscription> messages_
+        HOLDFAST_GUARDED_BY(mutex_);                      ///< none for a layout without them
+    base::instant led_at_ HOLDFAST_GUARDED_BY(mutex_){};  ///< when they were last led to a server
+    std::vector<early_request> early_ HOLDFAST_GUARDED_BY(mutex_);
+    boost::intrusive::list<pending_request> pending_ HOLDFAST_GUARDED_BY(mutex_);
+    std::set<seam::cell_key> watched_ HOLDFAST_GUARDED_BY(mutex_);
+    base::instant watch_again_at_ HOLDFAST_GUARDED_BY(mutex_){base::never};
+    deliveries deliveries_ HOLDFAST_GUARDED_BY(mutex_);
+    log_limit about_servers_ HOLDFAST_GUARDED_BY(mutex_);
+    log_limit about_messages_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
 }  // namespace holdfast::stores::redis

@@ -37,9 +37,9 @@ void give_way(std::atomic<int> const& senders) noexcept {
 
 void link::drive(base::instant until) {
     if (abandoned_) return;
-    guard held{mutex_};
+    base::lock_guard const held{mutex_};
     driven_ = true;
-    drive(held, until);
+    drive_locked(until);
     servers_.flush(now_, true);  // what was left while the sink was told
     poller_.wake_by(next_due());
     // What TLS has read ahead shows at no socket, and neither does what a broken connection tells: whoever waits for the
@@ -50,19 +50,19 @@ void link::drive(base::instant until) {
 
 void link::flush() noexcept {
     if (abandoned_) return;
-    guard const held{mutex_};
+    base::lock_guard const held{mutex_};
     if (driven_ || shut_) return;
     servers_.flush(base::boot_clock::now(), false);
     poller_.wake_by(next_due());
     if (!deliveries_.empty()) poller_.wake();
 }
 
-void link::drive(guard& held, base::instant until) {
+void link::drive_locked(base::instant until) {
     for (bool looked = false;; looked = true) {
         poller_.forget_wakes();
         now_ = base::boot_clock::now();
         tend();
-        if (deliver(held)) {
+        if (deliver()) {
             interrupted_ = false;  // whoever called while the sink was told: this is the return
             return;
         }
@@ -74,10 +74,12 @@ void link::drive(guard& held, base::instant until) {
         if (more) poller_.wake();
         auto const wait_until = only_looks ? now_ : base::never;
         bool const soon = are_few(pending_);
-        held.unlock();
-        auto const events = poller_.wait(wait_until, soon);
-        if (more) give_way(senders_);
-        held.lock();
+        std::span<net::poller::event const> events;
+        {
+            base::unlocked const meanwhile{mutex_};
+            events = poller_.wait(wait_until, soon);
+            if (more) give_way(senders_);
+        }
         now_ = base::boot_clock::now();
         take(events);
     }
@@ -130,12 +132,11 @@ base::instant link::next_due() const noexcept {
     return std::min(due, messages_->next_due());
 }
 
-bool link::deliver(guard& held) {
+bool link::deliver() {
     if (deliveries_.empty()) return false;
     auto ready = std::exchange(deliveries_, {});
-    held.unlock();
+    base::unlocked const meanwhile{mutex_};
     ready.hand_over(sink_, log_);
-    held.lock();
     return ready.concern_sink();
 }
 
@@ -147,7 +148,7 @@ void link::interrupt() noexcept {
 
 void link::shut() noexcept {
     if (abandoned_) return;
-    guard const held{mutex_};
+    base::lock_guard const held{mutex_};
     if (std::exchange(shut_, true)) return;
     base::error const why{errc::closed, "the store is shut"};
     servers_.cut(why, now_);
@@ -158,8 +159,8 @@ void link::shut() noexcept {
 // A thread of the parent may have been at work at the moment of the fork: then nothing is touched.
 void link::abandon() noexcept {
     abandoned_ = true;
-    guard const held{mutex_, std::try_to_lock};
-    if (!held) return;
+    if (!mutex_.try_lock()) return;
+    base::lock_guard const held{mutex_, std::adopt_lock};
     servers_.abandon();
     if (messages_) messages_->line().abandon();
 }
@@ -183,6 +184,7 @@ bool link::warn(log_limit& kind, std::string words) {
 }
 
 void link::on_break(node& to, base::error const& why) {
+    mutex_.assert_held();
     if (shut_ || to.down) return;
     to.down = warn(to.trouble, why.text);
     down_ = down_ || to.down;
@@ -190,6 +192,7 @@ void link::on_break(node& to, base::error const& why) {
 
 // Whoever waits is told why, as when a connection cannot be made.
 void link::on_unknown(base::error const& why) {
+    mutex_.assert_held();
     for (auto const& each : std::exchange(early_, {}))
         deliveries_.add(each.id, {{}, seam::failure{why}});
     if (!shut_) warn(about_servers_, why.text);
@@ -197,12 +200,14 @@ void link::on_unknown(base::error const& why) {
 
 // What the one before knew, and this one does not, is lost; what was watched there is watched here.
 void link::on_another() {
+    mutex_.assert_held();
     deliveries_.add(seam::session_changed{seam::session_changed::state::restored,
                                           "another server has come to answer"});
     if (!watched_.empty()) watch_again();
 }
 
 void link::on_confirmed(replication::news what) {
+    mutex_.assert_held();
     for (auto& [id, reply] : what.replies)
         deliveries_.add(id, std::move(reply));
     for (auto& each : what.notices)
@@ -210,12 +215,14 @@ void link::on_confirmed(replication::news what) {
 }
 
 void link::on_message(std::string_view message) {
+    mutex_.assert_held();
     auto what = layout_->read(message);
     if (!what.warning.empty()) say(log_level::warning, std::move(what.warning));
     if (what.notice) tell(std::move(*what.notice));
 }
 
 void link::on_subscribed() {
+    mutex_.assert_held();
     if (std::exchange(heard_before_, true)) missed_ = true;
     if (!watched_.empty()) watch_again();
     say_restored();
@@ -231,6 +238,7 @@ void link::say_restored() {
 }
 
 void link::on_unsubscribed(base::error const& why) {
+    mutex_.assert_held();
     if (!shut_) warn(about_messages_, "no messages arrive: " + why.text);
 }
 

@@ -260,8 +260,8 @@ std::unique_ptr<exchange> native_layout::apply(seam::swap what) const {
         if (head.word == "swapped") return {head.now, seam::swapped{in.number(largest_number)}};
         if (head.word == "refused") return {head.now, read_refused(in, &spec)};
         if (head.word != "conflict") unknown_word(head.word);
-        auto now = read_cell(in);
-        return {head.now, seam::conflict{std::move(now), in.number(1) == 1}};
+        auto current = read_cell(in);
+        return {head.now, seam::conflict{std::move(current), in.number(1) == 1}};
     });
 }
 

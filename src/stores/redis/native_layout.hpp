@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.hpp"
 #include "stores/redis/claim_secrets.hpp"
 #include "stores/redis/keys.hpp"
 #include "stores/redis/layout.hpp"
@@ -86,8 +86,8 @@ private:
     std::shared_ptr<slot_map const> slots_;
     mutable std::atomic<std::uint64_t> unproven_{0};  ///< grants that were told without a proof
 
-    mutable std::mutex listing_mutex_;  ///< guards what follows
-    mutable unfinished_listing listing_;
+    mutable base::mutex listing_mutex_;
+    mutable unfinished_listing listing_ HOLDFAST_GUARDED_BY(listing_mutex_);
 };
 
 /// Texts one after the other, each with its length before it.

@@ -254,12 +254,12 @@ private:
 }  // namespace
 
 void native_layout::keep(unfinished_listing listing) const {
-    std::lock_guard const held{listing_mutex_};
+    base::lock_guard const held{listing_mutex_};
     listing_ = std::move(listing);
 }
 
 std::optional<std::set<std::string>> native_layout::take_records(seam::inspect const& of) const {
-    std::lock_guard const held{listing_mutex_};
+    base::lock_guard const held{listing_mutex_};
     if (of.after.empty() || of.after != listing_.after || of.prefix != listing_.prefix ||
         of.waited_for != listing_.waited_for)
         return std::nullopt;

@@ -46,9 +46,6 @@ public:
     servers(std::shared_ptr<settings const> of, std::string name, owner& to, net::poller& events,
             std::shared_ptr<slot_map> slots);
 
-    /// Whether it is known where the servers are. Before that nothing can be sent.
-    [[nodiscard]] bool are_known() const noexcept { return known_; }
-
     /// The server that is meant; nullptr while nobody is known to serve it.
     [[nodiscard]] node* find(route const& what) const noexcept;
     [[nodiscard]] node* find(seam::clock_id clock) const noexcept;

@@ -115,8 +115,10 @@ void driver::fetch(compare::ticket which, compare::query what) {
     if (nothing) what.names.emplace_back();
     bool const votes = std::ranges::any_of(what.names, &compare::name_query::ballot);
     with_ballots(which, votes, [this, which, nothing, names = std::move(what.names)] {
+        mutex_.assert_held();
         look(which, names,
              [this, which, nothing](std::vector<compare::view> found, compare::reading when) {
+                 mutex_.assert_held();
                  if (nothing) found.clear();
                  out_.tell(which, compare::views{std::move(found)}, when);
              });
@@ -127,6 +129,7 @@ void driver::fetch(compare::ticket which, compare::query what) {
 void driver::with_ballots(call which, bool needed, std::function<void()> then) {
     if (!needed || ballots_) return then();
     make_ballots(which, [this, then = std::move(then)] {
+        mutex_.assert_held();
         ballots_ = true;
         then();
     });
@@ -137,6 +140,7 @@ void driver::look(call which, std::vector<compare::name_query> what, view_reader
     send_look(which, copy, {},
               [this, which, what = std::move(what), then = std::move(then)](
                   std::vector<viewed> seen, compare::reading when) {
+                  mutex_.assert_held();
                   if (!to_be_reaped(seen).empty()) return look_again(which, what, seen, then);
                   then(views_of(std::move(seen)), when);
               });

@@ -68,12 +68,14 @@ protected:
     /// To be called for what the functions below have asked. `undecided`: neither alive nor ended; those are asked for again.
     void on_kept(compare::ticket which, std::vector<compare::session_id> const& ids,
                  std::set<compare::session_id> const& alive,
-                 std::set<compare::session_id> const& undecided, compare::reading when);
-    void on_stepped(compare::ticket which, shared_step const& what, stepped found);
+                 std::set<compare::session_id> const& undecided, compare::reading when)
+        HOLDFAST_REQUIRES(mutex_);
+    void on_stepped(compare::ticket which, shared_step const& what, stepped found)
+        HOLDFAST_REQUIRES(mutex_);
     void on_second_branch(compare::ticket which, shared_step const& what, viewed seen,
-                          compare::reading when);
+                          compare::reading when) HOLDFAST_REQUIRES(mutex_);
     /// A call has no answer. `certain`: the exchange that failed was not carried out, and will not be.
-    void fail_call(call const& which, base::error why, bool certain) {
+    void fail_call(call const& which, base::error why, bool certain) HOLDFAST_REQUIRES(mutex_) {
         out_.fail(which.which, std::move(why), certain && !which.written);
     }
 
@@ -82,50 +84,56 @@ protected:
     void forget_ballots() noexcept { ballots_ = false; }
 
     /// Looks once more where sessions were found whose time is over, which are ended first.
-    void look(call which, std::vector<compare::name_query> what, view_reader then);
+    void look(call which, std::vector<compare::name_query> what, view_reader then)
+        HOLDFAST_REQUIRES(mutex_);
 
     /// There is no connection any more, or there is one again. -> whether that is news
-    bool on_down(base::error const& why);
-    bool on_up();
+    bool on_down(base::error const& why) HOLDFAST_REQUIRES(mutex_);
+    bool on_up() HOLDFAST_REQUIRES(mutex_);
     [[nodiscard]] bool is_down() const noexcept { return down_; }
 
     /// What time brings for watched sessions.
-    void look_at_sessions();
+    void look_at_sessions() HOLDFAST_REQUIRES(mutex_);
     [[nodiscard]] base::instant sessions_due() const noexcept { return watched_.due(); }
     [[nodiscard]] compare::watched_sessions& watched() noexcept { return watched_; }
 
 private:
     /// All of these with the lock held. When one fails, the call is answered by the dialect.
     virtual void send_signs_of_life(compare::ticket which,
-                                    std::vector<compare::session_id> const& ids) = 0;
+                                    std::vector<compare::session_id> const& ids)
+        HOLDFAST_REQUIRES(mutex_) = 0;
     /// The session has ended: nothing is heard for it any more.
-    virtual void forget(compare::session_id id) = 0;
+    virtual void forget(compare::session_id id) HOLDFAST_REQUIRES(mutex_) = 0;
     /// Ends these sessions if their time is over, and then looks.
     virtual void send_look(call which, std::vector<compare::name_query> what,
-                           std::vector<compare::session_id> reaped, viewed_reader then) = 0;
+                           std::vector<compare::session_id> reaped, viewed_reader then)
+        HOLDFAST_REQUIRES(mutex_) = 0;
     /// `along`: with the second branch, or its look.
-    virtual void send_step(compare::ticket which, shared_step what, bool along) = 0;
+    virtual void send_step(compare::ticket which, shared_step what, bool along)
+        HOLDFAST_REQUIRES(mutex_) = 0;
     /// Of a step that has not brought it along. Where the step's own exchange appends, only the look is missing.
-    virtual void send_second_branch(compare::ticket which, shared_step const& what);
+    virtual void send_second_branch(compare::ticket which, shared_step const& what)
+        HOLDFAST_REQUIRES(mutex_);
     /// Ends those whose time is over; what it finds is told to `watched().were_found`.
-    virtual void send_look_at(std::vector<compare::session_id> ids) = 0;
+    virtual void send_look_at(std::vector<compare::session_id> ids) HOLDFAST_REQUIRES(mutex_) = 0;
     /// Removes what the dead have left where nobody looks, if nobody else has done so lately; and ballots that are old
     /// enough, once there were some. `in_passing`: by a client that is about to end, and takes little at once.
-    virtual void send_sweep(bool in_passing) = 0;
+    virtual void send_sweep(bool in_passing) HOLDFAST_REQUIRES(mutex_) = 0;
     /// There is a connection; and something is under way.
     [[nodiscard]] virtual bool is_connected() const noexcept = 0;
     [[nodiscard]] virtual bool is_busy() const noexcept = 0;
     /// Makes what ballots are kept in, unless it is there.
-    virtual void make_ballots(call which, std::function<void()> then) = 0;
+    virtual void make_ballots(call which, std::function<void()> then) HOLDFAST_REQUIRES(mutex_) = 0;
 
     void wind_up() final HOLDFAST_REQUIRES(mutex_);
 
     /// Hardly any database ever sees a ballot: nobody looks for their table before the first one comes.
-    void with_ballots(call which, bool needed, std::function<void()> then);
+    void with_ballots(call which, bool needed, std::function<void()> then)
+        HOLDFAST_REQUIRES(mutex_);
 
     void look_again(call which, std::vector<compare::name_query> what,
-                    std::vector<viewed> const& seen, view_reader then);
-    void remember(compare::name_key const& key, bool contended);
+                    std::vector<viewed> const& seen, view_reader then) HOLDFAST_REQUIRES(mutex_);
+    void remember(compare::name_key const& key, bool contended) HOLDFAST_REQUIRES(mutex_);
 
     std::string const server_;
     bool down_{false};  ///< said, and there was no connection since

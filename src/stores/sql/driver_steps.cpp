@@ -17,8 +17,10 @@ void driver::commit(compare::ticket which, compare::step what) {
     leaves_something_ = true;
     bool const along = contended_.contains(what.key);
     auto const shared = std::make_shared<compare::step>(std::move(what));
-    with_ballots(which, shared->ballot.has_value(),
-                 [this, which, shared, along] { send_step(which, shared, along); });
+    with_ballots(which, shared->ballot.has_value(), [this, which, shared, along] {
+        mutex_.assert_held();
+        send_step(which, shared, along);
+    });
     settle();
 }
 
@@ -42,6 +44,7 @@ void driver::on_stepped(compare::ticket which, shared_step const& what, stepped 
     if (!found.joined_unseen) return out_.tell(which, std::move(out), found.when);
     look({which, true}, {what->otherwise},
          [this, which, out](std::vector<compare::view> behind, compare::reading when) mutable {
+             mutex_.assert_held();
              out.behind = std::move(behind.front());
              out_.tell(which, std::move(out), when);
          });
@@ -51,6 +54,7 @@ void driver::on_stepped(compare::ticket which, shared_step const& what, stepped 
 void driver::send_second_branch(compare::ticket which, shared_step const& what) {
     look({which, !what->append_otherwise.empty()}, {what->otherwise},
          [this, which](std::vector<compare::view> seen, compare::reading when) {
+             mutex_.assert_held();
              out_.tell(which, compare::missed{std::move(seen.front())}, when);
          });
 }
@@ -61,6 +65,7 @@ void driver::on_second_branch(compare::ticket which, shared_step const& what, vi
         return out_.tell(which, compare::missed{std::move(seen.found)}, when);
     look_again({which, !what->append_otherwise.empty()}, {what->otherwise}, {std::move(seen)},
                [this, which](std::vector<compare::view> closer, compare::reading then) {
+                   mutex_.assert_held();
                    out_.tell(which, compare::missed{std::move(closer.front())}, then);
                });
 }

@@ -54,25 +54,25 @@ void common_session::tell_gap() {
 
 // --- the session -------------------------------------------------------------------------------
 
-link& common_session::current() {
-    if (link_ && !link_->is_expired()) return *link_;
-    if (link_) {
-        with_.over.push_back(std::move(link_));
+session_handle& common_session::current() {
+    if (handle_ && !handle_->is_expired()) return *handle_;
+    if (handle_) {
+        with_.over.push_back(std::move(handle_));
         next_ = base::boot_clock::now() + pause_.next();
     }
-    link_ = std::make_unique<link>(
+    handle_ = std::make_unique<session_handle>(
         with_.surroundings(), ++with_.last_tag, time_out,
-        link::listener{.on_connected = [this] { on_connected(); },
-                       .on_lost =
-                           [this] {
-                               lost_ = true;
-                               with_.doubt("the connection to ZooKeeper at " + with_.given.shown() +
-                                           " is lost");
-                           },
-                       .on_expired = [this] { on_expired(); },
-                       .on_event = [this](std::string const& path) { on_event(path); }},
+        session_handle::listener{.on_connected = [this] { on_connected(); },
+                                 .on_lost =
+                                     [this] {
+                                         lost_ = true;
+                                         with_.doubt("the connection to ZooKeeper at " +
+                                                     with_.given.shown() + " is lost");
+                                     },
+                                 .on_expired = [this] { on_expired(); },
+                                 .on_event = [this](std::string const& path) { on_event(path); }},
         next_);
-    return *link_;
+    return *handle_;
 }
 
 void common_session::on_connected() {
@@ -89,33 +89,33 @@ void common_session::greet(std::size_t folder) {
     bool const making = folder < folders.size();
     operation const what = making ? operation{operation::kind::create, folders[folder]}
                                   : operation{operation::kind::set, with_.at.sessions()};
-    link_->send_first({.what = request::kind::together,
-                       .operations = {what},
-                       .then = [this, folder, making](answer& from) {
-                           if (!making && from.code == ZNONODE && folder == answer::nowhere)
-                               return greet(0);
-                           bool const there = making && from.code == ZNODEEXISTS;
-                           // Who may not make a parent may find that it is there.
-                           if (making && (there || from.code == ZOK || from.code == ZNOAUTH))
-                               return greet(folder + 1);
-                           if (from.code == ZOK) {
-                               with_.clock.note(from.stat);
-                               return on_greeted();
-                           }
-                           if (from.failed != answer::nowhere) on_refused(from);
-                       }});
+    handle_->send_first({.what = request::kind::together,
+                         .operations = {what},
+                         .then = [this, folder, making](answer& from) {
+                             if (!making && from.code == ZNONODE && folder == answer::nowhere)
+                                 return greet(0);
+                             bool const there = making && from.code == ZNODEEXISTS;
+                             // Who may not make a parent may find that it is there.
+                             if (making && (there || from.code == ZOK || from.code == ZNOAUTH))
+                                 return greet(folder + 1);
+                             if (from.code == ZOK) {
+                                 with_.clock.note(from.stat);
+                                 return on_greeted();
+                             }
+                             if (from.failed != answer::nowhere) on_refused(from);
+                         }});
 }
 
 // For whatever reason, which may go away: another session tries again.
 void common_session::on_refused(answer const& from) {
     watched_.clear();
     another_ = true;
-    link_->give_up(from.code);
+    handle_->give_up(from.code);
 }
 
 void common_session::on_greeted() {
     pause_.reset();
-    link_->let_pass();
+    handle_->let_pass();
     if (!std::exchange(another_, false)) return;
     renew_();
     tell_gap();
@@ -140,21 +140,21 @@ void common_session::on_event(std::string const& path) {
 // --- driving -----------------------------------------------------------------------------------
 
 void common_session::tend(base::instant now) {
-    if (another_ && link_->is_expired()) static_cast<void>(current());
-    if (link_) link_->tend(now);
+    if (another_ && handle_->is_expired()) static_cast<void>(current());
+    if (handle_) handle_->tend(now);
 }
 
 void common_session::take(net::poller::event const& event) {
-    if (link_ && link_->tag() == event.about) link_->process(event.kinds);
+    if (handle_ && handle_->tag() == event.about) handle_->process(event.kinds);
 }
 
 void common_session::close() {
     closed_ = true;
-    link_.reset();
+    handle_.reset();
 }
 
 void common_session::abandon() noexcept {
-    if (link_) link_->abandon();
+    if (handle_) handle_->abandon();
 }
 
 }  // namespace holdfast::stores::zookeeper

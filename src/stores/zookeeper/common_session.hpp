@@ -40,21 +40,23 @@ public:
     /// Something may have been missed: told when the connection stands.
     void tell_gap();
 
-    [[nodiscard]] bool is_connected() const noexcept { return link_ && link_->is_connected(); }
+    [[nodiscard]] bool is_connected() const noexcept { return handle_ && handle_->is_connected(); }
 
     /// What time brings, and what the poller has seen.
     void tend(base::instant now);
     void take(net::poller::event const& event);
-    [[nodiscard]] base::instant due() const noexcept { return link_ ? link_->due() : base::never; }
+    [[nodiscard]] base::instant due() const noexcept {
+        return handle_ ? handle_->due() : base::never;
+    }
     /// What is sent afterwards is not answered.
     void close();
     void abandon() noexcept;
     /// After `abandon`: leaves the library's memory as it is.
-    void leave() noexcept { static_cast<void>(link_.release()); }
+    void leave() noexcept { static_cast<void>(handle_.release()); }
 
 private:
     void send(request what);
-    [[nodiscard]] link& current();
+    [[nodiscard]] session_handle& current();
     void on_connected();
     void on_expired();
     void on_event(std::string const& path);
@@ -64,7 +66,7 @@ private:
 
     context& with_;
     std::function<void()> const renew_;
-    std::unique_ptr<link> link_;
+    std::unique_ptr<session_handle> handle_;
     bool closed_{false};
     bool lost_{false};      ///< the connection, since it was last there
     bool another_{false};   ///< or it will be: the session before has ended

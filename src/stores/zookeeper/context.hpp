@@ -10,8 +10,8 @@
 #include "stores/compare/outbox.hpp"
 #include "stores/zookeeper/fault.hpp"
 #include "stores/zookeeper/leader_clock.hpp"
-#include "stores/zookeeper/link.hpp"
 #include "stores/zookeeper/paths.hpp"
+#include "stores/zookeeper/session_handle.hpp"
 
 namespace holdfast::stores::zookeeper {
 
@@ -30,12 +30,14 @@ struct context {
     compare::outbox& told;
     base::random chance;
     leader_clock clock;
-    net::poller::tag last_tag{0};  ///< of a link; none is used twice
+    net::poller::tag last_tag{0};  ///< of a session handle; none is used twice
     closing_connections closing;
     /// To be closed when none of their answers is being read.
-    std::vector<std::unique_ptr<link>> over;
+    std::vector<std::unique_ptr<session_handle>> over;
 
-    [[nodiscard]] link::surroundings surroundings() noexcept { return {given, poller, closing}; }
+    [[nodiscard]] session_handle::surroundings surroundings() noexcept {
+        return {given, poller, closing};
+    }
 
     [[nodiscard]] fault judged(answer const& from) const {
         return judge(from.code, from.sent, given);

@@ -34,11 +34,11 @@ public:
     void unwatch_session(compare::session_id id) noexcept override;
 
 private:
-    void tend() override;
-    void take(std::span<net::poller::event const> events) override;
-    [[nodiscard]] base::instant next_due() const noexcept override;
-    void cut() noexcept override;
-    void abandon() noexcept override;
+    void tend() override HOLDFAST_REQUIRES(mutex_);
+    void take(std::span<net::poller::event const> events) override HOLDFAST_REQUIRES(mutex_);
+    [[nodiscard]] base::instant next_due() const noexcept override HOLDFAST_REQUIRES(mutex_);
+    void cut() noexcept override HOLDFAST_REQUIRES(mutex_);
+    void abandon() noexcept override HOLDFAST_REQUIRES(mutex_);
 
     /// Calls a part, and sees that what it has sent is followed up.
     template <class Call>

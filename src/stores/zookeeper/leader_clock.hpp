@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 #include "stores/compare/session.hpp"
-#include "stores/zookeeper/link.hpp"
+#include "stores/zookeeper/session_handle.hpp"
 
 namespace holdfast::stores::zookeeper {
 

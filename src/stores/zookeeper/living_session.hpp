@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "stores/compare/driver.hpp"
-#include "stores/zookeeper/link.hpp"
+#include "stores/zookeeper/session_handle.hpp"
 
 namespace holdfast::stores::zookeeper {
 
@@ -58,7 +58,7 @@ private:
 struct living_session {
     compare::session_id id;
     signs_of_life signs;
-    std::unique_ptr<link> life{};  ///< does nothing but live
+    std::unique_ptr<session_handle> life{};  ///< does nothing but live
     std::string body{};
     compare::generation current{};
     int version{0};  ///< of its node: the generation's

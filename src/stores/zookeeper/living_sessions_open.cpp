@@ -29,17 +29,18 @@ void living_sessions::open(compare::ticket which, compare::session_id id, millis
 }
 
 void living_sessions::begin(living_session& session, milliseconds lease) {
-    session.life = std::make_unique<link>(
+    session.life = std::make_unique<session_handle>(
         with_.surroundings(), ++with_.last_tag,
         signs_of_life::time_out_for(lease, with_.given.tick),
-        link::listener{.on_connected = [this, id = session.id] { on_connected(id); },
-                       .on_lost =
-                           [this] {
-                               with_.doubt("the connection to ZooKeeper at " + with_.given.shown() +
-                                           " that keeps a session alive is lost");
-                           },
-                       .on_expired = [] {},
-                       .on_event = [](std::string const&) {}});
+        session_handle::listener{.on_connected = [this, id = session.id] { on_connected(id); },
+                                 .on_lost =
+                                     [this] {
+                                         with_.doubt("the connection to ZooKeeper at " +
+                                                     with_.given.shown() +
+                                                     " that keeps a session alive is lost");
+                                     },
+                                 .on_expired = [] {},
+                                 .on_event = [](std::string const&) {}});
     write_record(session.id);
 }
 

@@ -8,8 +8,8 @@
 
 #include "stores/compare/driver.hpp"
 #include "stores/zookeeper/known_nodes.hpp"
-#include "stores/zookeeper/link.hpp"
 #include "stores/zookeeper/paths.hpp"
+#include "stores/zookeeper/session_handle.hpp"
 
 namespace holdfast::stores::zookeeper {
 

@@ -11,12 +11,12 @@ namespace {
 constexpr std::chrono::milliseconds pause{500};
 
 // Versions tell it, but for a node that is gone: there may have been more to it than its end.
-bool is_one_change_at_most(std::optional<Stat> const& before, std::optional<Stat> const& now) {
-    if (!before && !now) return true;
-    if (!now) return false;
+bool is_one_change_at_most(std::optional<Stat> const& before, std::optional<Stat> const& after) {
+    if (!before && !after) return true;
+    if (!after) return false;
     constexpr int made = 1;  // a node is made empty, and written in the same step
-    if (!before) return now->version <= made;
-    return before->czxid == now->czxid && now->version <= before->version + 1;
+    if (!before) return after->version <= made;
+    return before->czxid == after->czxid && after->version <= before->version + 1;
 }
 
 }  // namespace
@@ -75,11 +75,11 @@ void subscriptions::on_watched(compare::name_key const& key, answer const& from)
     bool const good = from.code == ZOK || from.code == ZNONODE;
     auto const waiting = std::exchange(found->second.waiting, {});
     bool const before = std::exchange(found->second.in_force, good);
-    std::optional<Stat> now;
-    if (from.code == ZOK) now = from.stat;
+    std::optional<Stat> current;
+    if (from.code == ZOK) current = from.stat;
     // Between two watches more may have happened than the first one told.
-    bool const more = !is_one_change_at_most(found->second.seen, now);
-    if (good) found->second.seen = now;
+    bool const more = !is_one_change_at_most(found->second.seen, current);
+    if (good) found->second.seen = current;
     if (good && waiting.empty() && (!before || more)) with_.told.changed(key);
     // Whoever asked for it and was the first is refused; others were told that it is in force.
     if (!good && !before && !waiting.empty())

@@ -90,7 +90,7 @@ TEST(clocks, a_submit_by_the_old_clock_is_made_anew) {
     }
 }
 
-// The bar that comes with the end of what was given up names a clock as well: it is not for another one.
+// The tombstone that comes with the end of what was given up names a clock as well: it is not for another one.
 TEST(clocks, a_settlement_is_made_anew_when_the_clock_has_changed) {
     stage scene{1, with_clocks()};
     scene.store.change_clock({}, microseconds{3h});
@@ -114,8 +114,8 @@ TEST(clocks, a_settlement_is_made_anew_when_the_clock_has_changed) {
 }
 
 // Until when a submit could take effect by the clock of before says nothing about the clock of now: the store
-// would keep the claim barred for hours.
-TEST(clocks, what_was_given_up_is_barred_by_the_clock_of_now) {
+// would keep its tombstone for hours.
+TEST(clocks, what_was_given_up_has_its_tombstone_by_the_clock_of_now) {
     auto plan = with_clocks();
     plan.silent_drop = 0;  // each failure is told
     stage scene{1, plan};

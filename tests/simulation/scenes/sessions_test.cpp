@@ -144,10 +144,8 @@ TEST(doubt_of_a_session, while_waiting_ends_with_an_answer) {
 }
 
 TEST(doubt_of_a_session, while_waiting_makes_the_silence_count) {
-    auto plan = session_stage::sessions_of(3s);
-    plan.patience = 1s;
     session_stage scene;
-    scene.plan.patience = plan.patience;
+    scene.plan.patience = 1s;
     auto& holder = scene.actor({.lease = 60s, .order = ordering::fair});
     auto& waiter = scene.actor({.lease = 60s, .order = ordering::fair});
     scene.queue_up(holder, waiter);

@@ -1,4 +1,4 @@
-#include "run/link.hpp"
+#include "run/message_channel.hpp"
 
 #include <array>
 #include <cerrno>
@@ -38,7 +38,7 @@ base::descriptor attached(msghdr& packet) noexcept {
 
 }  // namespace
 
-bool link::send(message const& message) noexcept {
+bool message_channel::send(message const& message) noexcept {
     buffer bytes;
     auto const text_size = std::min(message.text.size(), longest_text);
     bytes[0] = static_cast<char>(message.kind);
@@ -57,7 +57,7 @@ bool link::send(message const& message) noexcept {
     return sent >= 0;
 }
 
-std::optional<message> link::receive() noexcept {
+std::optional<message> message_channel::receive() noexcept {
     buffer bytes;
     iovec body{bytes.data(), bytes.size()};
     control_buffer control{};
@@ -80,11 +80,11 @@ std::optional<message> link::receive() noexcept {
     return out;
 }
 
-std::pair<link, link> make_link() {
+std::pair<message_channel, message_channel> make_message_channel() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
         throw std::system_error{errno, std::generic_category(), "cannot make a socket pair"};
-    return {link{base::descriptor{ends[0]}}, link{base::descriptor{ends[1]}}};
+    return {message_channel{base::descriptor{ends[0]}}, message_channel{base::descriptor{ends[1]}}};
 }
 
 }  // namespace holdfast::cli

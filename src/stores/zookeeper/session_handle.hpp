@@ -60,7 +60,7 @@ struct request {
 ///
 /// Thread-safety: none; its owner serialises. Listeners and answers are called from inside `send`, `process` and
 /// `tend`; none of them may destroy it.
-class link {
+class session_handle {
 public:
     struct listener {
         std::function<void()> on_connected;  ///< with a session that is new, or the one before
@@ -69,7 +69,7 @@ public:
         std::function<void(std::string const&)> on_event;  ///< a watched path is another one now
     };
 
-    /// What a link needs of its driver; lives longer.
+    /// What a session handle needs of its driver; lives longer.
     struct surroundings {
         settings const& to;
         net::poller& events;
@@ -77,13 +77,13 @@ public:
     };
 
     /// `from`: when it may connect first.
-    link(surroundings in, net::poller::tag about, std::chrono::milliseconds session, listener who,
-         base::instant from = {});
+    session_handle(surroundings in, net::poller::tag about, std::chrono::milliseconds session,
+                   listener who, base::instant from = {});
     /// Ends the session if the network takes the request at once, and waits for nobody; else it ends by itself. What is under
     /// way is answered as lost.
-    ~link();
-    link(link const&) = delete;
-    link& operator=(link const&) = delete;
+    ~session_handle();
+    session_handle(session_handle const&) = delete;
+    session_handle& operator=(session_handle const&) = delete;
 
     /// Waits until it is connected and let go on.
     void send(request what);

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "stores/zookeeper/link_call.hpp"
+#include "stores/zookeeper/session_handle_call.hpp"
 
 namespace holdfast::stores::zookeeper {
 
@@ -26,8 +26,8 @@ std::size_t size_of(std::vector<operation> const& operations) {
 
 }  // namespace
 
-link::link(surroundings in, net::poller::tag about, std::chrono::milliseconds session, listener who,
-           base::instant from)
+session_handle::session_handle(surroundings in, net::poller::tag about,
+                               std::chrono::milliseconds session, listener who, base::instant from)
     : settings_{in.to},
       poller_{in.events},
       left_{in.closing},
@@ -37,7 +37,7 @@ link::link(surroundings in, net::poller::tag about, std::chrono::milliseconds se
       begun_{base::boot_clock::now()},
       library_due_{from} {}
 
-link::~link() {
+session_handle::~session_handle() {
     closing_ = true;
     registered_.end();
     close_handle();
@@ -45,26 +45,26 @@ link::~link() {
         refuse(each);
 }
 
-void link::abandon() noexcept {
+void session_handle::abandon() noexcept {
     if (library_descriptor_ >= 0) ::close(library_descriptor_);
     copy_.reset();
     handle_ = nullptr;  // its threads of thought are the parent's
 }
 
-std::chrono::milliseconds link::session_timeout() const {
+std::chrono::milliseconds session_handle::session_timeout() const {
     return std::chrono::milliseconds{zoo_recv_timeout(handle_)};
 }
 
 // --- requests ----------------------------------------------------------------------------------
 
-void link::send(request what) {
+void session_handle::send(request what) {
     what.by = base::boot_clock::now() + settings_.timeout;
     if (expired_) return refuse(what);
     if (connected_ && passing_ && waiting_.empty()) return give(std::move(what));
     waiting_.push_back(std::move(what));
 }
 
-void link::let_pass() {
+void session_handle::let_pass() {
     passing_ = true;
     while (connected_ && !waiting_.empty()) {
         auto next = std::move(waiting_.front());
@@ -73,7 +73,7 @@ void link::let_pass() {
     }
 }
 
-void link::give_up(int code) {
+void session_handle::give_up(int code) {
     expired_ = true;
     connected_ = false;
     lose_all();
@@ -81,7 +81,7 @@ void link::give_up(int code) {
         refuse(each, code);
 }
 
-void link::give(request what) {
+void session_handle::give(request what) {
     auto const now = base::boot_clock::now();
     if (under_way_.empty()) {
         progress_ = now;
@@ -94,15 +94,17 @@ void link::give(request what) {
     int code = ZOK;
     switch (what.what) {
     case request::kind::get:
-        code = zoo_aget(handle_, path, what.watch ? 1 : 0, &link::on_data, made);
+        code = zoo_aget(handle_, path, what.watch ? 1 : 0, &session_handle::on_data, made);
         break;
     case request::kind::children:
-        code = zoo_aget_children2(handle_, path, 0, &link::on_children, made);
+        code = zoo_aget_children2(handle_, path, 0, &session_handle::on_children, made);
         break;
     case request::kind::exists:
-        code = zoo_aexists(handle_, path, what.watch ? 1 : 0, &link::on_stat, made);
+        code = zoo_aexists(handle_, path, what.watch ? 1 : 0, &session_handle::on_stat, made);
         break;
-    case request::kind::sync: code = zoo_async(handle_, path, &link::on_string, made); break;
+    case request::kind::sync:
+        code = zoo_async(handle_, path, &session_handle::on_string, made);
+        break;
     case request::kind::together: code = give_together(*made, what.operations); break;
     }
     // What the library took and could not write is answered when it gives the connection up.
@@ -112,7 +114,7 @@ void link::give(request what) {
     }
 }
 
-int link::give_together(call& which, std::vector<operation> const& operations) {
+int session_handle::give_together(call& which, std::vector<operation> const& operations) {
     // The server would close the connection, each time anew.
     if (size_of(operations) > largest_request) return ZMARSHALLINGERROR;
     auto const count = operations.size();
@@ -138,19 +140,20 @@ int link::give_together(call& which, std::vector<operation> const& operations) {
         }
     }
     return zoo_amulti(handle_, static_cast<int>(count), all.data(), which.results.data(),
-                      &link::on_void, &which);
+                      &session_handle::on_void, &which);
 }
 
 // --- events ---------------------------------------------------------------------------------
 
-void link::on_watch(zhandle_t* /*of*/, int type, int state, char const* path, void* context) {
-    auto& home = *static_cast<link*>(context);
+void session_handle::on_watch(zhandle_t* /*of*/, int type, int state, char const* path,
+                              void* context) {
+    auto& home = *static_cast<session_handle*>(context);
     if (home.closing_) return;
     if (type == ZOO_SESSION_EVENT) return home.on_state(state);
     home.tell_.on_event(path);
 }
 
-void link::on_state(int state) {
+void session_handle::on_state(int state) {
     if (state == ZOO_CONNECTED_STATE) {
         connected_ = true;
         pause_.reset();

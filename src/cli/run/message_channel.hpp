@@ -1,4 +1,4 @@
-// The line between supervisor and holder. Its end tells each of them that the other died.
+// Messages between supervisor and holder. Its end tells each of them that the other died.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ struct message {
         presence{};  ///< see detail::share_presence; none where the store knows of none
 };
 
-class link {
+class message_channel {
 public:
-    explicit link(base::descriptor end) noexcept : end_{std::move(end)} {}
+    explicit message_channel(base::descriptor end) noexcept : end_{std::move(end)} {}
 
     [[nodiscard]] int descriptor() const noexcept { return end_.get(); }
 
@@ -51,6 +51,6 @@ private:
 };
 
 /// The two ends.
-[[nodiscard]] std::pair<link, link> make_link();
+[[nodiscard]] std::pair<message_channel, message_channel> make_message_channel();
 
 }  // namespace holdfast::cli

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "stores/zookeeper/link.hpp"
+#include "stores/zookeeper/session_handle.hpp"
 
 namespace holdfast::stores::zookeeper {
 
@@ -17,8 +17,8 @@ inline void refuse(request& what, int code = ZCONNECTIONLOSS) {
     if (what.then) what.then(out);
 }
 
-struct link::call {
-    link* home;
+struct session_handle::call {
+    session_handle* home;
     std::function<void(answer&)> then;
     answer out{};
     std::vector<zoo_op_result_t> results{};

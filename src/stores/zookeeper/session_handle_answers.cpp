@@ -2,11 +2,11 @@
 #include <memory>
 #include <utility>
 
-#include "stores/zookeeper/link_call.hpp"
+#include "stores/zookeeper/session_handle_call.hpp"
 
 namespace holdfast::stores::zookeeper {
 
-void link::finish(call* which, int code) {
+void session_handle::finish(call* which, int code) {
     std::unique_ptr<call> const own{which};
     auto& home = *own->home;
     if (home.under_way_.erase(which) == 0) return;  // answered as lost
@@ -17,7 +17,7 @@ void link::finish(call* which, int code) {
 }
 
 // The library tells what was lost only when it has connected again. It keeps the calls until then.
-void link::lose_all() {
+void session_handle::lose_all() {
     for (auto* const each : std::exchange(under_way_, {})) {
         each->out.code = ZCONNECTIONLOSS;
         if (auto const then = std::exchange(each->then, {})) then(each->out);
@@ -26,7 +26,7 @@ void link::lose_all() {
 
 // Of operations that are carried out together, those before the one that failed have no error and those behind it
 // have one that says so; without an answer of the server's all of them have the same.
-void link::on_void(int code, void const* data) {
+void session_handle::on_void(int code, void const* data) {
     auto* const which = const_cast<call*>(static_cast<call const*>(data));
     bool const answered =
         code <= ZAPIERROR && code != ZSESSIONEXPIRED && code != ZAUTHFAILED && code != ZCLOSING;
@@ -42,17 +42,18 @@ void link::on_void(int code, void const* data) {
     finish(which, code);
 }
 
-void link::on_string(int code, char const* /*value*/, void const* data) {
+void session_handle::on_string(int code, char const* /*value*/, void const* data) {
     finish(const_cast<call*>(static_cast<call const*>(data)), code);
 }
 
-void link::on_stat(int code, Stat const* stat, void const* data) {
+void session_handle::on_stat(int code, Stat const* stat, void const* data) {
     auto* const which = const_cast<call*>(static_cast<call const*>(data));
     if (code == ZOK) which->out.stat = *stat;
     finish(which, code);
 }
 
-void link::on_data(int code, char const* value, int size, Stat const* stat, void const* data) {
+void session_handle::on_data(int code, char const* value, int size, Stat const* stat,
+                             void const* data) {
     auto* const which = const_cast<call*>(static_cast<call const*>(data));
     if (code == ZOK) {
         which->out.stat = *stat;
@@ -61,7 +62,8 @@ void link::on_data(int code, char const* value, int size, Stat const* stat, void
     finish(which, code);
 }
 
-void link::on_children(int code, String_vector const* names, Stat const* stat, void const* data) {
+void session_handle::on_children(int code, String_vector const* names, Stat const* stat,
+                                 void const* data) {
     auto* const which = const_cast<call*>(static_cast<call const*>(data));
     if (code == ZOK) {
         which->out.stat = *stat;

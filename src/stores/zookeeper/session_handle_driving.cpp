@@ -1,4 +1,4 @@
-// How a link connects, is read, and ends.
+// How a session handle connects, is read, and ends.
 #include <algorithm>
 #include <array>
 #include <system_error>
@@ -9,7 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "stores/zookeeper/link_call.hpp"
+#include "stores/zookeeper/session_handle_call.hpp"
 
 namespace holdfast::stores::zookeeper {
 
@@ -57,13 +57,13 @@ private:
 }  // namespace
 
 // Through a copy: the number of the library's may be somebody else's by now.
-void link::cut() noexcept {
+void session_handle::cut() noexcept {
     if (copy_) ::shutdown(copy_.get(), SHUT_RDWR);
 }
 
 // The library writes its request to close the session and then waits up to four and a half seconds. It gets another
 // socket for that, and what it wrote is passed on.
-void link::close_handle() noexcept {
+void session_handle::close_handle() noexcept {
     if (handle_ == nullptr) return;
     bool const last_words = copy_ && library_descriptor_ >= 0 &&
                             zoo_state(handle_) == ZOO_CONNECTED_STATE && is_ready(copy_, POLLOUT);
@@ -79,7 +79,7 @@ void link::close_handle() noexcept {
 }
 
 // A copy is watched, since the library closes its own at moments of its choice.
-bool link::follow(int descriptor, int interest) {
+bool session_handle::follow(int descriptor, int interest) {
     std::uint32_t const kinds =
         ((interest & ZOOKEEPER_READ) != 0 ? static_cast<std::uint32_t>(EPOLLIN) : 0U) |
         ((interest & ZOOKEEPER_WRITE) != 0 ? static_cast<std::uint32_t>(EPOLLOUT) : 0U);
@@ -107,7 +107,7 @@ bool link::follow(int descriptor, int interest) {
     }
 }
 
-void link::process(std::uint32_t kinds) {
+void session_handle::process(std::uint32_t kinds) {
     if (expired_ || handle_ == nullptr) return;
     int const events = ((kinds & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? ZOOKEEPER_READ : 0) |
                        ((kinds & EPOLLOUT) != 0 ? ZOOKEEPER_WRITE : 0);
@@ -119,19 +119,19 @@ void link::process(std::uint32_t kinds) {
     if (connected_ && zoo_state(handle_) != ZOO_CONNECTED_STATE) on_state(ZOO_CONNECTING_STATE);
 }
 
-bool link::is_stuck(base::instant now) const noexcept {
+bool session_handle::is_stuck(base::instant now) const noexcept {
     if (!connected_) return library_descriptor_ >= 0 && begun_ + settings_.timeout <= now;
     return !under_way_.empty() && progress_ + settings_.timeout <= now;
 }
 
 // Nobody may have looked for a while: that is not the server's fault.
-void link::read_what_waits() {
+void session_handle::read_what_waits() {
     constexpr int most_reads = 64;
     for (int reads = 0; reads < most_reads && copy_ && is_ready(copy_, POLLIN); ++reads)
         process(EPOLLIN);
 }
 
-void link::tend(base::instant now) {
+void session_handle::tend(base::instant now) {
     while (!waiting_.empty() && waiting_.front().by <= now) {
         auto late = std::move(waiting_.front());
         waiting_.pop_front();
@@ -160,7 +160,7 @@ void link::tend(base::instant now) {
 }
 
 // Names are asked for before the first connection, and again whenever no server could be reached.
-bool link::find_servers(base::instant now) {
+bool session_handle::find_servers(base::instant now) {
     if (!lookup_ && handle_ == nullptr)
         lookup_ = std::make_unique<server_lookup>(settings_, poller_);
     if (!lookup_) return true;
@@ -178,9 +178,9 @@ bool link::find_servers(base::instant now) {
     return handle_ != nullptr;
 }
 
-void link::connect_first(base::instant now) {
+void session_handle::connect_first(base::instant now) {
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it would write to the program's stderr
-    handle_ = zookeeper_init(addresses_.c_str(), &link::on_watch,
+    handle_ = zookeeper_init(addresses_.c_str(), &session_handle::on_watch,
                              static_cast<int>(session_.count()), nullptr, this, 0);
     begun_ = now;
     if (handle_ == nullptr) return addresses_.clear();
@@ -193,7 +193,7 @@ void link::connect_first(base::instant now) {
 
 // One server after the other, until one takes its time. The library would pause when none did, the longer the longer
 // the session may last; we do so in steps of our own.
-void link::connect_next(base::instant now) {
+void session_handle::connect_next(base::instant now) {
     constexpr int most_tries = 8;
     for (int tries = 0; tries < most_tries; ++tries) {
         int descriptor = -1;
@@ -218,7 +218,7 @@ void link::connect_next(base::instant now) {
     if (!lookup_) lookup_ = std::make_unique<server_lookup>(settings_, poller_);
 }
 
-base::instant link::due() const noexcept {
+base::instant session_handle::due() const noexcept {
     if (expired_) return base::never;
     auto out = library_due_;
     if (!connected_ && library_descriptor_ >= 0) out = std::min(out, begun_ + settings_.timeout);
