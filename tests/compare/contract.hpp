@@ -30,6 +30,8 @@ public:
 
     // What not every driver can be made to do; false: it cannot.
 
+    /// Tells of letters and of changes of names; without that the family asks again.
+    [[nodiscard]] virtual bool pushes() const { return true; }
     /// Whether the next one does anything.
     [[nodiscard]] virtual bool ends_sessions() const { return false; }
     /// Ends a session as an operator would, before its lease does.

@@ -240,9 +240,13 @@ outcome document_server::judge(step const& what, bool anybody_behind, time now) 
     if (sessions_[what.self].current != what.of && !flaws_.forgets_generations) return fenced{};
     if (has_clock() && what.not_after && now > *what.not_after) return fenced{true};
     if (conditions_hold(what, anybody_behind)) return carry_out(what);
+    if (!shows_joiners_late()) join_line(what);
+    return missed{};
+}
+
+void document_server::join_line(step const& what) {
     for (line_item const& item : what.append_otherwise)
         append(documents_[what.key], item);
-    return missed{};
 }
 
 outcome document_server::carry_out(step const& what) {
@@ -329,8 +333,9 @@ bool step_run::finish(document_server& server, document_server::time now) {
         what.key = step_.key;
         return server.look(what, now);
     };
-    if (auto* const missing = std::get_if<missed>(&outcome_))
-        missing->found = seen_too_early_ ? *seen_too_early_ : look();
+    auto* const missing = std::get_if<missed>(&outcome_);
+    if (missing != nullptr && server.shows_joiners_late()) server.join_line(step_);
+    if (missing != nullptr) missing->found = seen_too_early_ ? *seen_too_early_ : look();
     if (auto* const done = std::get_if<committed>(&outcome_))
         if (server.has_clock() && server.anybody_behind(step_, done->places)) done->behind = look();
     return true;

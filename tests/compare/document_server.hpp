@@ -35,6 +35,9 @@ struct server_flaws {
     bool kills_the_living{false};  ///< some signs of life are answered as if the session were dead
     bool forgets_ballots{false};   ///< a step is carried out whatever its ballot is
     bool takes_life_back{false};   ///< a sign of life that was late on its way sets the end back
+    /// No flaw: as in a database, whose statements see what was there when they began, others see who has joined the
+    /// line by the second branch only some time after the head was compared. A server without a clock never does this.
+    bool shows_joiners_late{false};
 };
 
 /// What the server tells of its own accord.
@@ -59,6 +62,9 @@ public:
 
     [[nodiscard]] bool has_clock() const noexcept { return make_ == server_make::with_clock; }
     [[nodiscard]] server_flaws const& flaws() const noexcept { return flaws_; }
+    [[nodiscard]] bool shows_joiners_late() const noexcept {
+        return has_clock() && flaws_.shows_joiners_late;
+    }
 
     /// What ends by itself ends here: every other function begins with it.
     void advance(time now);
@@ -89,6 +95,8 @@ public:
     [[nodiscard]] std::uint64_t draw_place() { return static_cast<std::uint64_t>(next_stamp()); }
     /// The guard, the conditions and what follows from them, at once. Of the second branch the view is missing.
     compare::outcome judge(compare::step const& what, bool anybody_behind, time now);
+    /// Of the second branch, where joiners are shown late; otherwise it was done with the judgement.
+    void join_line(compare::step const& what);
 
     /// A letter by itself, from somebody who can write to the store.
     void write_letter(compare::letter const& note) { deliver(note, next_stamp()); }

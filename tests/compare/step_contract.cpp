@@ -124,6 +124,7 @@ TEST_P(driver_contract, the_first_branch_is_carried_out_as_a_whole) {
     if (!done.places.empty()) {
         EXPECT_EQ(done.places, std::vector{found.line[0].place});
     }
+    if (!store().pushes()) return;
     ASSERT_TRUE(other->drive_until([&] { return !other->letters.empty(); }));
     EXPECT_EQ(other->letters[0].body, "it is yours");
     EXPECT_EQ(other->letters[0].written, done.written);
@@ -151,6 +152,7 @@ TEST_P(driver_contract, without_its_conditions_nothing_of_the_first_branch_happe
     after.head = head_of("a head");
     after.letters = {{other.session, "the only one"}};
     (void)expect<committed>(one->commit(after));
+    if (!store().pushes()) return;
     ASSERT_TRUE(other->drive_until([&] { return !other->letters.empty(); }));
     EXPECT_EQ(other->letters[0].body, "the only one");
 }
@@ -334,7 +336,9 @@ TEST_P(driver_contract, a_step_may_change_as_many_things_as_the_traits_say) {
     }
     (void)expect<committed>(one->commit(what));
     EXPECT_EQ(look(one, key).line.size(), what.append.size());
-    EXPECT_TRUE(one->drive_until([&] { return one->letters.size() == what.letters.size(); }));
+    if (store().pushes()) {
+        EXPECT_TRUE(one->drive_until([&] { return one->letters.size() == what.letters.size(); }));
+    }
     for (session_id const id : sessions)
         one->driver().close(id);
 }

@@ -8,6 +8,7 @@ using namespace stores::compare;
 using namespace std::chrono_literals;
 
 TEST_P(driver_contract, a_watched_name_is_told_when_its_head_changes) {
+    if (!store().pushes()) return;
     member one = join();
     member other = join();
     name_key const key = new_key();
@@ -32,6 +33,7 @@ TEST_P(driver_contract, a_watched_name_is_told_when_its_head_changes) {
 }
 
 TEST_P(driver_contract, a_watch_is_in_force_when_its_outcome_is_there) {
+    if (!store().pushes()) return;
     member one = join();
     member other = join();
     for (int round = 0; round < 10; ++round) {
@@ -43,6 +45,7 @@ TEST_P(driver_contract, a_watch_is_in_force_when_its_outcome_is_there) {
 }
 
 TEST_P(driver_contract, only_the_watched_name_is_told) {
+    if (!store().pushes()) return;
     member one = join();
     name_key const watched{new_name(), true};
     (void)expect<in_force>(one->watch(watched));
@@ -54,6 +57,7 @@ TEST_P(driver_contract, only_the_watched_name_is_told) {
 }
 
 TEST_P(driver_contract, a_name_that_is_watched_twice_is_watched) {
+    if (!store().pushes()) return;
     member one = join();
     member other = join();
     name_key const key = new_key();
@@ -66,6 +70,7 @@ TEST_P(driver_contract, a_name_that_is_watched_twice_is_watched) {
 }
 
 TEST_P(driver_contract, a_name_that_is_no_longer_watched_falls_silent) {
+    if (!store().pushes()) return;
     member one = join();
     member other = join();
     name_key const key = new_key();

@@ -105,7 +105,6 @@ public:
         EXPECT_EQ(::mysql_errno(link_.get()), 0U) << ::mysql_error(link_.get());
         return out;
     }
-    [[nodiscard]] std::uint64_t affected() const { return ::mysql_affected_rows(link_.get()); }
 
 private:
     std::unique_ptr<MYSQL, decltype(&::mysql_close)> link_;

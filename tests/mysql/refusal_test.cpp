@@ -85,7 +85,7 @@ TEST_F(refusal_test, a_user_who_may_not_create_tables) {
 // As the words of the schema and docs/stores/mysql.md have them.
 TEST_F(refusal_test, the_least_rights_are_enough) {
     expect_lock(login("app") + "?prefix=small_");
-    for (auto const* const table : {"meta", "session", "head", "line", "mail", "stamp"})
+    for (auto const* const table : {"meta", "session", "head", "line", "ballot", "mail", "stamp"})
         server().ask(std::string{"GRANT SELECT, INSERT, UPDATE, DELETE ON locks.small_"} + table +
                      " TO guest@'%'");
     noting_client guest{login("guest") + "?prefix=small_"};
@@ -154,6 +154,40 @@ TEST_F(refusal_test, a_server_without_room_for_more_connections) {
                        "limit for this user");
     }
     server().ask("ALTER USER app@'%' WITH MAX_USER_CONNECTIONS 0");
+}
+
+// The server itself, not what a user may have: error 1040.
+TEST_F(refusal_test, a_server_that_has_all_the_connections_it_may_have) {
+    constexpr auto most = 10U;  // fewer MariaDB does not take
+    mysql_server const crowded{{.arguments = {"--max-connections=" + std::to_string(most)}}};
+    crowded.ask(std::string{"CREATE USER app@'%' IDENTIFIED BY '"} + password +
+                "'; GRANT ALL ON holdfast.* TO app@'%'");
+    auto const url = crowded.url(std::string{"app:"} + password);
+    std::vector<std::unique_ptr<noting_client>> all;
+    std::vector<lease> held;
+    // Each has a connection or two, so that not all come in.
+    auto const come_in = [&] {
+        auto& next = all.emplace_back(std::make_unique<noting_client>(url, 500ms));
+        return failure_of(
+            [&] { held.push_back(mutex(**next, std::to_string(all.size())).acquire()); });
+    };
+    auto refused = come_in();
+    while (!refused.code() && all.size() <= most)
+        refused = come_in();
+    EXPECT_EQ(refused.code(), errc::store_unavailable);
+    EXPECT_NE(std::string{refused.what()}.find("1040"), std::string::npos)
+        << "the server's own words: " << refused.what();
+    EXPECT_GT(held.size(), most / 3);
+    expect_refusal(url, errc::store_unavailable, "max_connections");
+    for (auto const& each : held)
+        EXPECT_TRUE(each.held());
+    held.clear();
+    all.clear();
+    EXPECT_TRUE(eventually([&] {
+        return failure_of([&] {
+                   (void)mutex{*noting_client{url}, "q"}.acquire();
+               }).code() == std::error_code{};
+    })) << "there is room again";
 }
 
 TEST_F(refusal_test, a_binary_log_of_statements) {

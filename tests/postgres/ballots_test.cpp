@@ -1,4 +1,5 @@
 // Ballots: the table that they need, what sweepers make of it, and steps that wait for each other.
+#include "postgres/documented_rights.hpp"
 #include "postgres/driver_fixture.hpp"
 
 namespace holdfast::postgres_tests {
@@ -76,6 +77,23 @@ TEST(postgres_ballots, whoever_uses_them_sweeps) {
     (void)one.self.keep({one.session});
     EXPECT_TRUE(one.self.drive_until(
         [] { return server().ask("SELECT ballot FROM swept_ballot") == "70\n"; }, 20s));
+}
+
+TEST(postgres_ballots, need_no_other_rights_than_those_of_the_page) {
+    {
+        voter owner{"?prefix=least_"};
+        owner.grant("first", 60);
+    }
+    server().ask("CREATE ROLE guest LOGIN; GRANT USAGE ON SCHEMA public TO guest; " +
+                 postgres_faults::documented_rights("least_", "guest"));
+    voter guest{"?prefix=least_", 60s, "guest"};
+    EXPECT_EQ(guest.known("first"), 60U);
+    guest.grant("old", 70);
+    server().ask("UPDATE least_ballot SET granted = granted - 11000000");
+    (void)guest.self.keep({guest.session});
+    EXPECT_TRUE(guest.self.drive_until(
+        [] { return server().ask("SELECT ballot FROM least_ballot") == "70\n"; }, 20s))
+        << "it sweeps";
 }
 
 // The lower one was sent first and got stuck in the server; meanwhile a higher one came and went.

@@ -38,11 +38,12 @@ inline support::postgres_server& server() {
 
 /// A client with a session of its own, in tables of its own when a prefix is given.
 struct party {
-    explicit party(std::string const& options = "", std::chrono::milliseconds lease = 60s)
+    explicit party(std::string const& options = "", std::chrono::milliseconds lease = 60s,
+                   std::string const& login = "postgres")
         : self{[&](compare::driver_events& events) {
               return std::make_unique<postgres::driver>(
-                  postgres::settings::parse(base::url::parse(server().url() + options)), events,
-                  [](log_level, std::string const&) {});
+                  postgres::settings::parse(base::url::parse(server().url(login) + options)),
+                  events, [](log_level, std::string const&) {});
           }},
           session{new_session()},
           opened{expect<compare::opened>(self.open(session, lease))} {}

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "postgres/documented_rights.hpp"
 #include "postgres/fixture.hpp"
 
 namespace holdfast::postgres_faults {
@@ -83,24 +84,30 @@ TEST_F(refusal_test, a_user_who_may_not_create_tables) {
     expect_refusal(login("guest") + "?prefix=closed.hf_", errc::access_denied, "may CREATE");
 }
 
-// As docs/stores/postgres.md has them.
-TEST_F(refusal_test, the_least_rights_are_enough) {
+// Those of a quorum's member, the numbers of proposals, are in postgres.driver.
+TEST_F(refusal_test, the_rights_of_the_page_are_enough) {
     {
         noting_client owner{login("app") + "?prefix=small_"};
         EXPECT_TRUE(mutex(*owner, "q").try_lock());
     }
     server().ask(
-        "GRANT CONNECT ON DATABASE locks TO guest; GRANT USAGE ON SCHEMA public TO guest; "
-        "GRANT SELECT, UPDATE ON small_meta TO guest; "
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON small_session, small_head, small_line TO guest; "
-        "GRANT USAGE, SELECT, UPDATE ON SEQUENCE small_stamp TO guest",
+        "GRANT CONNECT ON DATABASE locks TO guest; GRANT USAGE ON SCHEMA public TO guest; " +
+            documented_rights("small_", "guest"),
         "locks");
     noting_client guest{login("guest") + "?prefix=small_"};
     noting_client other{login("guest") + "?prefix=small_"};
-    auto held = mutex(*guest, "r").acquire();
+    auto held = mutex(*guest, "r", {.lease = 3s}).acquire();
     std::jthread const waits{[&] { (void)mutex(*other, "r").acquire(); }};
     EXPECT_TRUE(eventually([&] { return (*guest).locks("r").at(0).waiters.size() == 1; }));
+    EXPECT_EQ(held.renew(), lease_state::held);
     EXPECT_EQ(held.release(), release_outcome::released);
+    latch done{*guest, "done", 1};
+    done.count_down();
+    EXPECT_TRUE(done.wait_for(3s));
+    EXPECT_EQ(guest.log(), "");
+    auto const thrown = mutex(*guest, "s").acquire();
+    EXPECT_EQ((*other).evict("s"), 1U);
+    EXPECT_TRUE(eventually([&] { return thrown.lost().stop_requested(); }));
 }
 
 TEST_F(refusal_test, tables_of_a_later_version) {

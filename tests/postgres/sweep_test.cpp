@@ -1,4 +1,5 @@
 // What sweepers remove, and what they must leave alone although it looked dead when they began.
+#include "postgres/documented_rights.hpp"
 #include "postgres/driver_fixture.hpp"
 
 namespace holdfast::postgres_tests {
@@ -85,6 +86,21 @@ TEST(postgres_sweep, what_is_left_of_many_names_is_removed_in_one_turn) {
     (void)one.self.keep({one.session});
     EXPECT_TRUE(one.self.drive_until(
         [] { return server().ask("SELECT count(*) FROM many_head") == "0\n"; }, 20s));
+}
+
+TEST(postgres_sweep, needs_no_other_rights_than_those_of_the_page) {
+    { party const owner{"?prefix=page_"}; }
+    server().ask("CREATE ROLE sweeper LOGIN; GRANT USAGE ON SCHEMA public TO sweeper; " +
+                 postgres_faults::documented_rights("page_", "sweeper") +
+                 "ALTER SEQUENCE page_stamp RESTART 1; UPDATE page_meta SET swept = 0; INSERT INTO "
+                 "page_head "
+                 "(name, condition, stamp, erased) VALUES ('old', false, 1, 1)");
+    party guest{"?prefix=page_", 60s, "sweeper"};
+    EXPECT_GT(std::stoull(server().ask("SELECT last_value FROM page_stamp")), 1'000'000U)
+        << "a sequence that was set back is moved up";
+    (void)guest.self.keep({guest.session});
+    EXPECT_TRUE(guest.self.drive_until(
+        [] { return server().ask("SELECT count(*) FROM page_head") == "0\n"; }, 20s));
 }
 
 // Clients that are gone before their first sign of life, each with a name of its own: one in eight sweeps at its end.

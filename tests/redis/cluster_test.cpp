@@ -3,13 +3,15 @@
 #include <set>
 
 #include "redis/after_a_switch.hpp"
-#include "redis/fenced_load.hpp"
 #include "redis/fixture.hpp"
 #include "support/counts.hpp"
+#include "support/fenced_load.hpp"
 #include "support/redis_cluster.hpp"
 
 namespace holdfast::redis_faults {
 namespace {
+
+using support::fenced_load;
 
 using support::redis_cluster;
 

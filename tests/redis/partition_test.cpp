@@ -1,14 +1,17 @@
 // A master that is cut off from the others, with half of its clients.
 #include <algorithm>
 
-#include "redis/fenced_load.hpp"
 #include "redis/fixture.hpp"
 #include "redis/partitioned_network.hpp"
+#include "support/fenced_load.hpp"
 #include "support/redis_cluster.hpp"
 #include "support/redis_sentinels.hpp"
 
 namespace holdfast::redis_faults {
 namespace {
+
+using support::fenced_load;
+using support::load_options;
 
 // From the cut on: two seconds until it is noticed, the election, a lease that ends, and more to spare, on a busy machine.
 constexpr auto partition_recovery = 90s;  // Sentinel tries again after 6 s when its votes are split

@@ -2,12 +2,15 @@
 #include <fstream>
 
 #include "redis/after_a_switch.hpp"
-#include "redis/fenced_load.hpp"
 #include "redis/fixture.hpp"
+#include "support/fenced_load.hpp"
 #include "support/redis_sentinels.hpp"
 
 namespace holdfast::redis_faults {
 namespace {
+
+using support::fenced_load;
+using support::fenced_number;
 
 using support::redis_sentinels;
 

@@ -159,12 +159,14 @@ void proxy::on_request(pair& it) {
     it.over = text.empty();
     if (it.over || it.silent || is_swallowed(it)) return;
     it.request = text;
+    it.asks = true;
     it.over = happens(it, odds_.lose_request);
     if (!it.over) send_all(it.server, text);
 }
 
 void proxy::on_reply(pair& it) {
     auto const text = receive(it.server);
+    if (std::exchange(it.asks, false)) ++round_trips_;
     if (is_swallowed(it)) {
         it.over = text.empty();
         return;

@@ -66,6 +66,9 @@ public:
     [[nodiscard]] int connections() const noexcept { return connections_; }
     [[nodiscard]] int faults() const noexcept { return faults_; }
     [[nodiscard]] int repeats() const noexcept { return repeats_; }
+    /// How often a client has asked, on whichever connection, and was then answered: what it asks meanwhile counts
+    /// with it.
+    [[nodiscard]] std::uint64_t round_trips() const noexcept { return round_trips_; }
 
 private:
     using clock = std::chrono::steady_clock;
@@ -77,6 +80,7 @@ private:
         std::string request{};  ///< the last one that was passed on
         std::string late{};     ///< a reply that is not yet due
         clock::time_point due{};
+        bool asks{false};  ///< and has had no answer yet
         bool silent{false};
         bool over{false};
     };
@@ -110,6 +114,7 @@ private:
     std::atomic<int> swallowed_one_{-1};
     std::atomic<int> faults_{0};
     std::atomic<int> repeats_{0};
+    std::atomic<std::uint64_t> round_trips_{0};
     std::atomic<bool> stalled_{false};
     std::mutex mutex_;
     odds wanted_;  ///< under the mutex

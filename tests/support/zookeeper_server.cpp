@@ -3,8 +3,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string_view>
@@ -164,6 +166,23 @@ void zookeeper_server::begin_anew() {
         std::filesystem::remove_all(directory() + "/n" + std::to_string(each));
     }
     start_dead();
+}
+
+std::string zookeeper_server::control(std::string const& command) const {
+    auto const line =
+        "java -Xmx64m -XX:TieredStopAtLevel=1 -cp /usr/share/java/zookeeper.jar:"
+        "/usr/share/java/slf4j-nop.jar:/usr/share/java/commons-cli.jar "
+        "org.apache.zookeeper.ZooKeeperMain -server 127.0.0.1:" +
+        std::to_string(port()) + " " + command + " 2>&1 </dev/null";
+    std::unique_ptr<FILE, int (*)(FILE*)> pipe{::popen(line.c_str(), "r"), &::pclose};
+    require(pipe != nullptr, "popen");
+    std::string out;
+    std::array<char, 4096> piece{};
+    for (std::size_t count = 0;
+         (count = std::fread(piece.data(), 1, piece.size(), pipe.get())) > 0;)
+        out.append(piece.data(), count);
+    if (::pclose(pipe.release()) != 0) throw std::runtime_error{command + ": " + out};
+    return out;
 }
 
 bool zookeeper_server::leads(std::size_t member) const {

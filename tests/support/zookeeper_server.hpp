@@ -40,6 +40,9 @@ public:
         return members_[member].client;
     }
 
+    /// What ZooKeeper's own client prints about a command, such as `ls /`; throws when it fails.
+    std::string control(std::string const& command) const;
+
     [[nodiscard]] bool leads(std::size_t member) const;
     /// The member that leads; also the only one.
     [[nodiscard]] std::size_t leader() const;

@@ -69,5 +69,30 @@ TEST_F(sessions_test, a_server_that_is_killed_and_started_again_has_kept_everyth
     EXPECT_TRUE(mutex(other, "q").try_acquire_for(30s));
 }
 
+TEST_F(sessions_test, whose_node_an_operator_deletes_is_lost_and_no_other_is) {
+    client mine{server_.url()};
+    client other{server_.url()};
+    auto held = mutex{mine, "q", {.lease = 20s}}.acquire();
+    auto const found = server_.control("ls /holdfast/session");
+    auto const at = found.rfind('[') + 1;  // the only one
+    auto const node = found.substr(at, found.rfind(']') - at);
+    auto lasting = mutex{mine, "lasting", {.lease = 40s}}.acquire();
+    auto waiting = std::async(std::launch::async, [&] { return mutex{other, "q"}.acquire(); });
+    EXPECT_TRUE(eventually([&] { return other.locks("q").front().waiters.size() == 1; }));
+    server_.control("delete /holdfast/session/" + node);
+    stopwatch const since;
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_LT(since.elapsed(), 15s) << "by a heartbeat, not by the end of the lease";
+    EXPECT_FALSE(held.held());
+    EXPECT_FALSE(held.loss_reason().empty());
+    EXPECT_EQ(held.release(), release_outcome::already_lost);
+    EXPECT_GT(waiting.get().token(), held.token());
+    EXPECT_EQ(lasting.renew(), lease_state::held);
+    EXPECT_EQ(lasting.release(), release_outcome::released);
+    // Claims of the same length get a session again.
+    EXPECT_TRUE(mutex(mine, "again", {.lease = 20s}).try_acquire_for(10s));
+    EXPECT_EQ(mine.metrics()["losses"], 1U);
+}
+
 }  // namespace
 }  // namespace holdfast::zookeeper_tests

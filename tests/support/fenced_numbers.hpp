@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-namespace holdfast::redis_faults {
+namespace holdfast::support {
 
 /// One of them. Reads are fenced too: from a read on nobody with a smaller token can change it.
 /// Thread-safety: every member may be called from any thread and process at once.
@@ -43,7 +43,7 @@ private:
 class fenced_numbers {
 public:
     static constexpr std::size_t most_numbers = 8;
-    static constexpr std::size_t most_processes = 16;
+    static constexpr std::size_t most_processes = 20;
 
     struct content {
         std::array<fenced_number, most_numbers> numbers;
@@ -68,4 +68,4 @@ private:
     content* content_{nullptr};
 };
 
-}  // namespace holdfast::redis_faults
+}  // namespace holdfast::support

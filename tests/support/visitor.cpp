@@ -1,6 +1,6 @@
 // A process that locks a few names in turn, and changes what they guard, until its input ends.
 //
-//     redis_visitor URL FILE NUMBER LEASE-MS NAME...
+//     visitor URL FILE NUMBER LEASE-MS NAME...
 //
 // FILE has the numbers that the names guard; NUMBER is that of the process. What it cannot expect it prints, with status 1.
 #include <chrono>
@@ -18,12 +18,12 @@
 
 #include <holdfast/holdfast.hpp>
 
-#include "redis/fenced_numbers.hpp"
+#include "support/fenced_numbers.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
-using holdfast::redis_faults::fenced_numbers;
+using holdfast::support::fenced_numbers;
 
 class visitor {
 public:

@@ -1,16 +1,19 @@
-#include "redis/fenced_load.hpp"
+#include "support/fenced_load.hpp"
 
 #include <algorithm>
 #include <iostream>
-#include <sstream>
 #include <utility>
 
-namespace holdfast::redis_faults {
+#include <gtest/gtest.h>
+
+#include "support/eventually.hpp"
+
+namespace holdfast::support {
 
 fenced_load::fenced_load(std::string const& url, std::vector<std::string> names,
                          load_options options)
-    : names_{std::move(names)} {
-    for (std::size_t i = 0; i < count; ++i) {
+    : count_{options.processes}, names_{std::move(names)} {
+    for (std::size_t i = 0; i < count_; ++i) {
         std::vector<std::string> words;
         if (!options.routes.empty())
             words = {"/usr/bin/env", "LD_PRELOAD=" HOLDFAST_TEST_OTHER_NETWORK,
@@ -24,7 +27,7 @@ fenced_load::fenced_load(std::string const& url, std::vector<std::string> names,
 
 std::vector<std::uint64_t> fenced_load::visits(part of_them) const {
     std::vector<std::uint64_t> out(names_.size());
-    for (auto i = of_them.first; i < count; i += of_them.step)
+    for (auto i = of_them.first; i < count_; i += of_them.step)
         for (std::size_t name = 0; name < names_.size(); ++name)
             out[name] += numbers_->visits[i][name];
     return out;
@@ -61,12 +64,4 @@ void fenced_load::end() {
               << " losses, " << numbers_->unavailable << " that found no store" << std::endl;
 }
 
-std::size_t connections_of_ours(redis_server const& server) {
-    std::istringstream lines{server.ask({"CLIENT", "LIST"})};
-    std::size_t out = 0;
-    for (std::string line; std::getline(lines, line);)
-        if (line.find("name=holdfast-") != std::string::npos) ++out;
-    return out;
-}
-
-}  // namespace holdfast::redis_faults
+}  // namespace holdfast::support

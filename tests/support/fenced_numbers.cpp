@@ -1,4 +1,4 @@
-#include "redis/fenced_numbers.hpp"
+#include "support/fenced_numbers.hpp"
 
 #include <cerrno>
 #include <new>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace holdfast::redis_faults {
+namespace holdfast::support {
 
 class fenced_number::turn {
 public:
@@ -76,4 +76,4 @@ fenced_numbers::fenced_numbers(std::filesystem::path const& file, how wanted) {
 
 fenced_numbers::~fenced_numbers() { ::munmap(content_, sizeof(content)); }
 
-}  // namespace holdfast::redis_faults
+}  // namespace holdfast::support
