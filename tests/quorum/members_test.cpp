@@ -123,6 +123,25 @@ TEST_P(quorum_members, the_members_are_agreed_on) {
     EXPECT_TRUE((mutex{another_order, "q", options()}.try_acquire_for(patience)));
 }
 
+// A member that has lost its data sits out for so long.
+TEST_P(quorum_members, nothing_is_kept_for_longer_than_the_longest_lease) {
+    auto const user = connect();
+    auto const longer = longest_lease + 1ms;
+    lock_options const keeps{.lease = 1500ms, .min_hold = longer};
+    EXPECT_EQ(failure_of([&] { mutex{user, "q", keeps}; }), errc::bad_option);
+    EXPECT_EQ(failure_of([&] { recursive_mutex{user, "q", keeps}; }), errc::bad_option);
+    EXPECT_EQ(failure_of([&] { shared_mutex{user, "q", keeps}; }), errc::bad_option);
+    EXPECT_EQ(failure_of([&] {
+                  return mutex{user, "q", {.lease = longer}}.try_acquire();
+              }),
+              errc::bad_option);
+    auto held = mutex{user, "q", {.lease = longest_lease, .min_hold = longest_lease}}.acquire();
+    EXPECT_EQ(failure_of([&] { return held.renew(longer); }), errc::bad_option);
+    EXPECT_TRUE(held.held());
+    EXPECT_EQ(held.renew(longest_lease), lease_state::held);
+    EXPECT_EQ(held.release(), release_outcome::released);
+}
+
 INSTANTIATE_TEST_SUITE_P(kinds, quorum_members, testing::ValuesIn(member_kinds()), name_of);
 
 }  // namespace
