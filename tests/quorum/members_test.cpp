@@ -10,6 +10,7 @@
 
 #include "quorum/members_fixture.hpp"
 #include "support/failure.hpp"
+#include "support/proxy.hpp"
 
 namespace holdfast::quorum_faults {
 namespace {
@@ -140,6 +141,20 @@ TEST_P(quorum_members, nothing_is_kept_for_longer_than_the_longest_lease) {
     EXPECT_TRUE(held.held());
     EXPECT_EQ(held.renew(longest_lease), lease_state::held);
     EXPECT_EQ(held.release(), release_outcome::released);
+}
+
+// The URL does not show it.
+TEST_P(quorum_members, one_server_under_two_names_is_refused) {
+    redis_faults::proxy const second_name{server(0).port(), 1};
+    client const user{url_of({server(0).port(), second_name.port(), server(1).port()})};
+    mutex wanted{user, "q", options()};
+    auto const words = words_of([&] { return wanted.try_acquire(); });
+    EXPECT_NE(words.find("one server"), std::string::npos) << words;
+    EXPECT_NE(words.find(std::to_string(second_name.port())), std::string::npos) << words;
+    EXPECT_EQ(failure_of([&] { return wanted.try_acquire(); }), errc::bad_url);
+    auto const right = connect();
+    EXPECT_TRUE((mutex{right, "q", options()}.try_acquire_for(patience)))
+        << "the mistake has made members";
 }
 
 INSTANTIATE_TEST_SUITE_P(kinds, quorum_members, testing::ValuesIn(member_kinds()), name_of);

@@ -106,10 +106,11 @@ public:
 
     /// Somebody waits for members of which the first have answered: the others are near, or late.
     [[nodiscard]] bool are_being_answered() const {
-        constexpr std::size_t few = 4;  // with what slower members still have to say of those before
+        // With what slower members still have to say of those before.
+        constexpr std::size_t few = 4;
         return all_.size() <= few && std::ranges::any_of(all_, [](auto const& each) {
-            return each.second.asker && each.second.answered() > 0;
-        });
+                   return each.second.asker && each.second.answered() > 0;
+               });
     }
     [[nodiscard]] base::instant next_time() const {
         auto const silent = timeouts_.empty() ? base::never : timeouts_.begin()->when;
