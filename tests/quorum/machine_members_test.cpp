@@ -82,6 +82,37 @@ TEST_F(quorum_machine_members, a_server_has_one_vote_in_a_round) {
     ASSERT_TRUE(told<seam::renewed>(id));
 }
 
+// Whoever has known none of them cannot tell new members from those that have lost everything: docs/stores/quorum.md
+// says what that asks of whoever runs them. Nobody may mend the one without seeing the other.
+TEST_F(quorum_machine_members, that_all_lack_their_records_are_new_to_a_fresh_client) {
+    ask(seam::hello{});
+    for (auto const& each : take<seam::read>())
+        answer(each, seam::cell{});
+    auto const writes = take<seam::swap>();
+    ASSERT_EQ(writes.size(), 3U);
+    for (auto const& each : writes)
+        EXPECT_EQ(read_record(std::get<seam::swap>(each.what).value)->votes_from,
+                  seam::store_time{});
+}
+
+// One record is enough: that of the member that has been met since it came back, or has not been away.
+TEST_F(quorum_machine_members, of_which_one_has_its_record_sit_out_for_a_fresh_client) {
+    ask(seam::hello{});
+    member_record const kept{.agreed = agreement::on({"a", "b", "c"}, 60s),
+                             .clock = seam::clock_id{clock_of(2)}};
+    std::size_t written = 0;
+    for (int turn = 0; turn < 5; ++turn, pass(400ms))
+        for (auto const& each : machine_.take_outgoing()) {
+            if (is<seam::read>(each))
+                answer(each, each.member == 2 ? seam::cell{1, write(kept)} : seam::cell{});
+            if (!is<seam::swap>(each)) continue;
+            ++written;
+            EXPECT_GT(read_record(std::get<seam::swap>(each.what).value)->votes_from,
+                      store_time_of(now_ + 1h + 60s));
+        }
+    EXPECT_EQ(written, 2U);
+}
+
 // A member that has lost what it keeps sits out for as long as the longest lease, and nobody gives it again.
 TEST_F(quorum_machine_members, keep_nothing_for_longer_than_one_sits_out) {
     found();
