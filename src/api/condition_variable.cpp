@@ -23,7 +23,7 @@ core::terms_ptr condition_terms(session const& client, std::string_view name) {
     lock_options options;
     options.order = ordering::fair;
     return std::make_shared<core::terms const>(
-        core::make_terms(std::move(spec), client.with_defaults(options)));
+        core::make_terms(std::move(spec), client.with_defaults(options), client.longest_lease()));
 }
 
 /// One wait for a notice by a thread that blocks: the steps of core::wait_in_steps. The mutex may be of another client

@@ -30,7 +30,7 @@ core::terms election_terms(session const& client, std::string_view name, std::st
     seam::claim_spec spec{.name = checked_name(name)};
     spec.kind = lock_kind::election;
     spec.value = value;
-    return core::make_terms(std::move(spec), client.with_defaults(options));
+    return core::make_terms(std::move(spec), client.with_defaults(options), client.longest_lease());
 }
 
 }  // namespace

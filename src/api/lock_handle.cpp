@@ -20,7 +20,8 @@ core::terms terms_of(session const& client, std::string_view name, lock_options 
     seam::claim_spec spec{.name = checked_name(name)};
     spec.joins = which == flavour::recursive && !options.owner.empty();
     if (which == flavour::shared) spec.mode = claim_mode::shared;
-    return core::make_terms(std::move(spec), client.with_defaults(std::move(options)));
+    return core::make_terms(std::move(spec), client.with_defaults(std::move(options)),
+                            client.longest_lease());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ core::terms_ptr make_permit_terms(session const& client, std::string_view name, 
     spec.permits = n;
     spec.limit = limit;
     return std::make_shared<core::terms const>(
-        core::make_terms(std::move(spec), client.with_defaults(options)));
+        core::make_terms(std::move(spec), client.with_defaults(options), client.longest_lease()));
 }
 
 }  // namespace

@@ -74,7 +74,9 @@ session::session(std::string_view url, client_options options)
     auto const log = make_log(std::move(options.log), late);
     loop_ = std::make_unique<runtime::loop>(
         [&](seam::event_sink& sink) {
-            return module.make({std::move(parsed), self_, sink, log, opener(self_, log)});
+            auto out = module.make({std::move(parsed), self_, sink, log, opener(self_, log)});
+            longest_lease_ = out->abilities().longest_lease;
+            return out;
         },
         std::move(settings), log);
     *late = loop_.get();

@@ -37,6 +37,11 @@ public:
     [[nodiscard]] std::string const& url() const noexcept { return url_; }
     [[nodiscard]] std::chrono::milliseconds patience() const noexcept { return patience_; }
 
+    /// See seam::capabilities.
+    [[nodiscard]] std::chrono::milliseconds longest_lease() const noexcept {
+        return longest_lease_;
+    }
+
     /// The lease that the URL asks for where the options keep the default.
     [[nodiscard]] lock_options with_defaults(lock_options options) const;
 
@@ -69,6 +74,7 @@ private:
     std::string url_;
     std::chrono::milliseconds patience_;
     std::optional<std::chrono::milliseconds> lease_;
+    std::chrono::milliseconds longest_lease_{0};
     std::unique_ptr<runtime::loop> loop_;
     std::unique_ptr<name_tables> tables_;
     seam::identity self_;

@@ -113,7 +113,10 @@ release_outcome single_hold::note(release_outcome outcome) {
 
 lease_state single_hold::renew(std::optional<milliseconds> lease) {
     client_->require_usable();
-    if (lease) core::require_lease(*lease, held_->held_terms().grace);
+    if (lease) {
+        core::require_lease(*lease, held_->held_terms().grace);
+        core::require_at_most(client_->longest_lease(), "lease", *lease);
+    }
     client_->loop().renew(*held_, lease, client_->patience());
     return state();
 }

@@ -15,7 +15,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds shortest_lease{20};
-constexpr milliseconds longest_lease = std::chrono::hours{24 * 365};
 constexpr milliseconds shortest_use{10};
 
 void require(bool met, std::string const& words) {
@@ -44,7 +43,14 @@ milliseconds renewal_interval(milliseconds lease, milliseconds grace) noexcept {
     return std::max(interval, milliseconds{1});
 }
 
-terms make_terms(seam::claim_spec spec, lock_options const& options) {
+void require_at_most(milliseconds longest, char const* what, milliseconds wanted) {
+    require(wanted <= longest,
+            std::string{what} + " must be at most " + text(longest) +
+                ", the longest that this store keeps a name (max_lease in its URL), not " +
+                text(wanted));
+}
+
+terms make_terms(seam::claim_spec spec, lock_options const& options, milliseconds longest) {
     auto const lease = options.lease;
     require_lease(lease, options.grace);
     auto const renew_every = options.renew_every.value_or(renewal_interval(lease, options.grace));
@@ -60,6 +66,7 @@ terms make_terms(seam::claim_spec spec, lock_options const& options) {
             "min_hold must not be negative");
     require(!options.min_hold || *options.min_hold <= longest_lease,
             "min_hold must be at most one year");
+    require_at_most(longest, "min_hold", options.min_hold.value_or(milliseconds::zero()));
     require(!options.max_hold || !options.min_hold || *options.min_hold <= *options.max_hold,
             "min_hold must not be longer than max_hold");
     require(options.local_passes >= 0 && options.local_passes <= most_passes,

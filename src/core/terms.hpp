@@ -54,10 +54,18 @@ using terms_ptr = std::shared_ptr<terms const>;
 [[nodiscard]] std::chrono::milliseconds renewal_interval(std::chrono::milliseconds lease,
                                                          std::chrono::milliseconds grace) noexcept;
 
+/// The longest lease at any store.
+inline constexpr std::chrono::milliseconds longest_lease = std::chrono::hours{24 * 365};
+
 /// Throws errc::bad_option when nothing can be held for so long, or the grace leaves no time to use it.
 void require_lease(std::chrono::milliseconds lease, std::chrono::milliseconds grace);
+/// Throws errc::bad_option when the store keeps nothing for so long: see seam::capabilities::longest_lease.
+void require_at_most(std::chrono::milliseconds longest, char const* what,
+                     std::chrono::milliseconds wanted);
 
-/// Checks the options and makes terms of them; throws errc::bad_option.
-[[nodiscard]] terms make_terms(seam::claim_spec spec, lock_options const& options);
+/// Checks the options and makes terms of them; throws errc::bad_option. `longest` is the store's: what exceeds it
+/// when it is asked for the claim, it refuses itself.
+[[nodiscard]] terms make_terms(seam::claim_spec spec, lock_options const& options,
+                               std::chrono::milliseconds longest = longest_lease);
 
 }  // namespace holdfast::core

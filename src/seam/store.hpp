@@ -29,6 +29,8 @@ struct capabilities {
     /// A claim ends by itself when its lease does. Without that it ends with its client's session, and a
     /// claim that is given up while the session lives must be settled.
     bool per_claim_lease{true};
+    /// It neither lets a lease be longer nor keeps a name taken for longer.
+    std::chrono::milliseconds longest_lease{std::chrono::hours{24 * 365}};
 };
 
 /// Who the client is, for the store's records.

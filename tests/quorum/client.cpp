@@ -58,6 +58,10 @@ void client::step() {
                 on_renewed(*renewed);
             continue;
         }
+        if (auto const evicted = evictions_.extract(id)) {
+            home_.held().on_evicted(evicted.mapped(), home_.now());
+            continue;
+        }
         if (awaited_ != id) continue;
         awaited_.reset();
         on_answer(answer);
@@ -92,6 +96,14 @@ void client::ask(seam::request what) {
     step();
 }
 
+void client::evict(std::string name) {
+    seam::request_id const id{++last_request_};
+    home_.held().on_evicting(name);
+    evictions_.emplace(id, name);
+    machine_.take(id, seam::evict{.name = std::move(name)}, time());
+    step();
+}
+
 void client::greet() {
     now_ = doing::greeting;
     ask(seam::hello{});
@@ -100,6 +112,10 @@ void client::greet() {
 void client::want() {
     seam::claim_spec spec{.name = "n" + std::to_string(home_.draws().below(home_.how().names))};
     if (home_.draws().one_in(4)) spec.mode = claim_mode::shared;
+    if (spec.mode == claim_mode::exclusive && home_.how().joins && home_.draws().one_in(2)) {
+        spec.joins = true;
+        spec.owner = "owner " + std::to_string(place_ / 2);
+    }
     auto const longest = static_cast<std::uint64_t>(home_.how().longest_lease.count());
     spec.lease = std::chrono::milliseconds{longest / 4 + home_.draws().below(3 * longest / 4)};
     wanted_ = {std::make_shared<seam::claim_spec const>(std::move(spec)),
@@ -120,7 +136,14 @@ void client::on_answer(seam::reply const& answer) {
     switch (now_) {
     case doing::greeting: return failed ? later(100ms, &client::greet) : want();
     case doing::asking: return on_submitted(answer);
-    case doing::ending: return failed ? later(50ms, &client::release) : rest();
+    case doing::ending:
+        if (failed) return later(50ms, &client::settle);
+        if (keep_for_ > 0ms && std::get<seam::settled>(answer.body).how == seam::ending::released) {
+            auto kept = held();
+            kept.until = kept_until_;
+            home_.held().on_kept(kept, home_.now());
+        }
+        return rest();
     default: return;
     }
 }
@@ -155,8 +178,9 @@ void client::hold(base::instant began, std::uint64_t number) {
     if (until_ <= time()) return release();
     now_ = doing::holding;
     ++home_.result().grants;
-    home_.on_granted(place_, wanted_.name(), wanted_.spec->mode == claim_mode::shared, number,
-                     truth(until_));
+    shared_ = wanted_.spec->mode == claim_mode::shared;
+    number_ = number;
+    home_.held().on_granted(held(), home_.now());
     nanos const lease = wanted_.spec->lease;
     auto const span = home_.is_quiet()             ? nanos{10ms}
                       : home_.how().leaves_nothing ? nanos{500ms}
@@ -164,6 +188,20 @@ void client::hold(base::instant began, std::uint64_t number) {
                                                    : lease / 8;
     hold_until_ = time() + nanos{home_.draws().below(static_cast<std::uint64_t>(span.count()))};
     renew();
+}
+
+promises::grant client::held() const {
+    return {place_,  wanted_.name(), std::string{wanted_.spec->owner.get()},
+            shared_, number_,        truth(until_)};
+}
+
+// As the engine does: from the request on it is content with less, whatever is answered.
+void client::downgrade() {
+    shared_ = true;
+    home_.held().on_downgraded(place_, wanted_.name());
+    machine_.take(seam::request_id{++last_request_}, seam::convert{wanted_, claim_mode::shared, 1},
+                  time());
+    step();
 }
 
 // Renews, or lets go, when it is time for it; and finds out that nothing was answered.
@@ -179,6 +217,10 @@ void client::renew() {
         step();
         if (now_ != doing::holding) return;
     }
+    if (home_.how().downgrades && !shared_ && !wanted_.spec->joins && home_.draws().one_in(6)) {
+        downgrade();
+        if (now_ != doing::holding) return;
+    }
     later(std::min<nanos>(left + 1us, lease / 6), &client::renew);
 }
 
@@ -189,7 +231,7 @@ void client::on_renewed(seam::renewed const& answer) {
     auto const began =
         base::instant{std::chrono::duration_cast<nanos>(item.held.began.time_since_epoch())};
     until_ = std::max(until_, deadline(began));
-    home_.on_renewed(place_, wanted_.name(), truth(until_));
+    home_.held().on_renewed(place_, wanted_.name(), truth(until_), home_.now());
 }
 
 void client::lose() {
@@ -198,14 +240,24 @@ void client::lose() {
 }
 
 void client::release() {
+    keep_for_ = 0ms;
     if (now_ == doing::holding) {
-        home_.on_ended(place_, wanted_.name());
+        home_.held().on_ended(place_, wanted_.name());
         if (home_.is_quiet()) ++served_;
+        auto const longest = static_cast<std::uint64_t>(home_.how().longest_lease.count());
+        if (home_.how().keeps && !home_.is_quiet() && time() < until_ && home_.draws().one_in(3))
+            keep_for_ = std::chrono::milliseconds{1 + home_.draws().below(longest)};
+        nanos const keep = keep_for_;
+        kept_until_ = home_.now() + keep - keep / stores::quorum::drift;
     }
-    now_ = doing::ending;
     renewals_.clear();
+    settle();
+}
+
+void client::settle() {
+    now_ = doing::ending;
     ++turn_;
-    ask(seam::settle{.subject = wanted_});
+    ask(seam::settle{.subject = wanted_, .keep_for = keep_for_});
 }
 
 void client::rest() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ struct fake_server {
         auto const now = base::boot_clock::now().time_since_epoch();
         seam::store_time const time{std::chrono::duration_cast<std::chrono::microseconds>(now)};
         auto out = store->handle(self_, what, time, nobody_hears);
-        out.clock = seam::clock_id{7};
+        out.clock = clock_;
         return out;
     }
     [[nodiscard]] std::size_t holders(std::string const& name) {
@@ -44,6 +45,8 @@ struct fake_server {
     }
 
 private:
+    static inline std::uint64_t made_{0};
+    seam::clock_id clock_{++made_};
     std::shared_ptr<seam::identity const> self_ =
         std::make_shared<seam::identity>(seam::identity{seam::client_id{1}, "here", 1, "test"});
 };

@@ -37,7 +37,14 @@ protected:
         machine_.take(id, what, now_);
         return id;
     }
-    void answer(outgoing const& to, seam::reply_body body, std::uint64_t clock = 7) {
+    /// Each member is a server of its own; `life` is another one where it has begun anew.
+    static std::uint64_t clock_of(std::size_t member, std::uint64_t life = 7) {
+        return life * 10 + member;
+    }
+    void answer(outgoing const& to, seam::reply_body body, std::uint64_t life = 7) {
+        answer_by(clock_of(to.member, life), to, std::move(body));
+    }
+    void answer_by(std::uint64_t clock, outgoing const& to, seam::reply_body body) {
         machine_.on_reply(to.member, to.id,
                           {store_time_of(now_ + 1h), std::move(body), seam::clock_id{clock}}, now_);
     }

@@ -27,6 +27,13 @@ void member_server::start() {
 void member_server::start_empty() {
     do_lose_data();
     start();
+    for (auto const& each : users_)
+        do_let_in(each);
+}
+
+void member_server::let_in(std::string user) {
+    do_let_in(user);
+    users_.push_back(std::move(user));
 }
 
 std::ostream& operator<<(std::ostream& out, member_kind const& kind) { return out << kind.name; }

@@ -8,10 +8,13 @@ namespace {
 // What was acknowledged outlives a kill without fsync, too.
 registration const postgres{
     {.name = "postgres",
-     .scheme = "quorum+postgres://postgres@",
+     .scheme = "quorum+postgres://",
+     .login = "postgres@",
+     .account = "",
      .database = "/postgres",
      .make = []() -> std::unique_ptr<member_server> {
          return std::make_unique<member_of<support::postgres_server>>(
+             "CREATE ROLE ? SUPERUSER LOGIN",
              support::postgres_server_options{.arguments = {"-c", "fsync=off"}});
      }}};
 

@@ -8,9 +8,11 @@ namespace {
 // It keeps nothing: whoever is killed has lost its data.
 registration const redis{{.name = "redis",
                           .scheme = "quorum+redis://",
+                          .login = "",
+                          .account = "default:",  // which takes any password
                           .database = "",
                           .make = []() -> std::unique_ptr<member_server> {
-                              return std::make_unique<member_of<support::redis_server>>();
+                              return std::make_unique<member_of<support::redis_server>>("");
                           }}};
 
 }  // namespace

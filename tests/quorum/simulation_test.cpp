@@ -21,6 +21,9 @@ plan draw(std::uint64_t seed) {
     out.names = 1 + draws.below(3);
     out.wipes = !draws.one_in(3);
     if (draws.one_in(4)) out.slow_answers = 80ms;
+    for (auto* const each : {&out.same_clocks, &out.partitions, &out.hours_apart, &out.evicts,
+                             &out.downgrades, &out.keeps, &out.joins})
+        *each = draws.one_in(2);
     return out;
 }
 
@@ -69,6 +72,7 @@ void stay_taken(plan& how) {
     how.longest_lease = 300s;
     how.wipes = how.restarts = false;  // after those it takes as long as the leases
     how.leaves_nothing = true;
+    how.keeps = false;
 }
 
 TEST(quorum_simulation, leaves_nothing_behind_that_nobody_holds) {
@@ -109,8 +113,21 @@ TEST(quorum_variants, a_member_without_its_data_votes_at_once) {
     EXPECT_NE(found_with([](plan& how) { how.judge = &wrong; }), "");
 }
 
+// Its record tells that it has lost its data, and nothing else does.
+TEST(quorum_variants, a_member_with_the_clock_that_it_had_is_believed_without_its_record) {
+    EXPECT_NE(found_with([](plan& how) {
+                  how.wipes = how.same_clocks = true;
+                  how.unseen = true;
+              }),
+              "");
+}
+
 TEST(quorum_variants, members_take_any_ballot) {
-    auto const found = found_with([](plan& how) { how.any_ballot = true; });
+    auto const found = found_with([](plan& how) {
+        how.any_ballot = true;
+        how.hours_apart = false;
+        how.joins = false;
+    });
     EXPECT_NE(found.find("token"), std::string::npos) << found;
 }
 

@@ -13,11 +13,15 @@ world::world(plan how)
       quiet_from_{how.length - 16s},
       end_{how.length},
       servers_(how.members),
-      cut_until_(how.clients) {
+      cut_until_(how.clients, std::vector<nanos>(how.members)),
+      known_lives_(how.clients, std::vector<std::uint64_t>(how.members)),
+      promises_{!how.wipes || !how.hours_apart} {
     for (auto& each : servers_) {
         auto const sign = random_.one_in(2) ? 1.0 : -1.0;
-        // Clocks of members differ by hours; where members forget what they granted, by less than they sit out.
-        auto const apart = plan_.wipes ? nanos{plan_.longest_lease} / 134 : nanos{1h};
+        // Clocks of members differ by hours; where members forget what they granted, tokens rise only when it is by less
+        // than they sit out.
+        bool const near = plan_.wipes && !plan_.hours_apart;
+        auto const apart = near ? nanos{plan_.longest_lease} / 134 : nanos{1h};
         each.time = {200'000h + apart * static_cast<std::int64_t>(random_.below(100)),
                      1 + sign * plan_.drift};
         each.store = std::make_unique<stores::memory::machine>(1);
@@ -48,6 +52,7 @@ outcome world::run() {
         if (next.when > end_) break;
         now_ = std::max(now_, next.when);
         next.what();
+        if (!promises_.broken().empty()) violate(promises_.broken());
     }
     if (plan_.leaves_nothing) look_for_leftovers();
     for (std::size_t i = 0; i < clients_.size(); ++i)
@@ -80,7 +85,7 @@ nanos world::delay() {
 // is answered once.
 void world::send(std::size_t from, stores::quorum::outgoing request) {
     bool const risky = plan_.faults && !is_quiet();
-    bool const cut = cut_until_[from] > now_;
+    bool const cut = cut_until_[from][request.member] > now_;
     bool const lost = cut || (risky && random_.one_in(50));
     if (lost) {
         if (!cut && random_.one_in(2))
@@ -130,7 +135,8 @@ void world::arrive(std::size_t from, stores::quorum::outgoing const& request, bo
         ++out_.outvoted;
     for (auto& [whom, notice] : notices) {
         auto const place = static_cast<std::size_t>(whom) - 1;
-        if (plan_.faults && random_.one_in(20)) continue;
+        bool const cut = cut_until_[place][request.member] > now_;
+        if (cut || (plan_.faults && random_.one_in(20))) continue;
         at(now_ + delay(), [this, place, member = request.member, notice] {
             clients_[place]->on_notice(member, notice);
         });
@@ -143,9 +149,25 @@ void world::answer(std::size_t from, std::size_t member, seam::request_id id, se
         plan_.slow_answers > 0ns
             ? nanos{random_.below(static_cast<std::uint64_t>(plan_.slow_answers.count()))}
             : 0ns;
-    at(now_ + delay() + longer, [this, from, member, id, reply = std::move(reply)] {
-        clients_[from]->on_reply(member, id, reply);
-    });
+    at(now_ + delay() + longer,
+       [this, from, member, life = servers_[member].life, id, reply = std::move(reply)] {
+           deliver(from, member, life, id, reply);
+       });
+}
+
+// A server that begins anew breaks its connections: nothing that it said before comes after what it says then, and its
+// client has seen that.
+void world::deliver(std::size_t to, std::size_t member, std::uint64_t life, seam::request_id id,
+                    seam::reply reply) {
+    using state = seam::session_changed::state;
+    auto& known = known_lives_[to][member];
+    if (life < known) reply = {{}, seam::failure{{errc::store_unavailable, "broken"}}};
+    if (life > known) {
+        known = life;
+        for (auto const became : {state::in_doubt, state::restored})
+            if (!plan_.unseen) clients_[to]->on_notice(member, seam::session_changed{became});
+    }
+    clients_[to]->on_reply(member, id, reply);
 }
 
 // --- faults --------------------------------------------------------------------------------------
@@ -158,70 +180,63 @@ void world::plan_faults() {
             each.up = true;
             each.stopped_until = nanos{0};
         }
+        for (auto& client : cut_until_)
+            std::ranges::fill(client, nanos{0});
     });
 }
 
 void world::wipe(server& which) {
     which.store = std::make_unique<stores::memory::machine>(1);
-    which.epoch = random_.next() | 1;
+    begin_anew(which);
     ++out_.wipes;
 }
 
-// Of one member, or of two at once.
+// Not every kind of server has another clock then.
+void world::begin_anew(server& which) {
+    if (plan_.same_clocks && random_.one_in(2))
+        ++which.life;
+    else
+        which.epoch = random_.next() | 1;
+}
+
 void world::fault() {
-    auto const how = random_.below(6);
+    auto const how = random_.below(7);
     auto const span = 20ms + nanos{random_.below(2'500'000'000)};
-    if (how > 3) {
-        cut_until_[random_.below(cut_until_.size())] = now_ + 2 * span;
+    if (how > 3 && how < 6) return cut_off(2 * span);
+    if (how == 6) {
+        if (plan_.evicts)
+            clients_[random_.below(clients_.size())]->evict(
+                "n" + std::to_string(random_.below(plan_.names)));
         return;
     }
     auto const several = random_.one_in(4) ? 2 : 1;
-    for (int i = 0; i < several; ++i) {
-        auto const which = random_.below(servers_.size());
-        auto& target = servers_[which];
-        if (how == 0) {
-            target.stopped_until = std::max(target.stopped_until, now_ + span);
-            continue;
-        }
-        target.up = false;
-        if (how == 1 && plan_.wipes) wipe(target);
-        if (how == 2 && plan_.restarts)
-            target.epoch = random_.next() | 1;  // restarted with its data
-        auto const back = how == 1 ? span / 20 : span;
-        at(now_ + back, [this, which] { servers_[which].up = true; });
+    for (int i = 0; i < several; ++i)
+        harm(random_.below(servers_.size()), how, span);
+}
+
+// One client from all members, or all clients from some of them, each from others.
+void world::cut_off(nanos span) {
+    if (plan_.partitions && random_.one_in(2)) {
+        for (auto& client : cut_until_)
+            for (auto& way : client)
+                if (random_.one_in(3)) way = now_ + span;
+        return;
     }
+    for (auto& way : cut_until_[random_.below(cut_until_.size())])
+        way = now_ + span;
 }
 
-// --- what is promised ----------------------------------------------------------------------------
-
-void world::on_granted(std::size_t holder, std::string const& name, bool shared,
-                       std::uint64_t token, nanos until) {
-    auto& of = names_[name];
-    for (auto const& [who, each] : of.holds)
-        if (each.until > now_ && !(each.shared && shared))
-            violate("client " + std::to_string(holder) + " holds " + name +
-                    ", and so does client " + std::to_string(who));
-    auto const above = shared ? of.highest_exclusive : of.highest;
-    if (token <= above)
-        violate("the token " + std::to_string(token) + " of " + name + " is not above " +
-                std::to_string(above));
-    of.highest = std::max(of.highest, token);
-    if (!shared) of.highest_exclusive = token;
-    of.holds[holder] = {shared, until};
-}
-
-void world::on_renewed(std::size_t holder, std::string const& name, nanos until) {
-    auto& of = names_[name];
-    if (auto const found = of.holds.find(holder); found != of.holds.end())
-        found->second.until = until;
-    for (auto const& [who, each] : of.holds)
-        if (who != holder && each.until > now_ && !(each.shared && of.holds[holder].shared))
-            violate("client " + std::to_string(holder) + " goes on holding " + name +
-                    " beside client " + std::to_string(who));
-}
-
-void world::on_ended(std::size_t holder, std::string const& name) {
-    names_[name].holds.erase(holder);
+void world::harm(std::size_t which, std::uint64_t how, nanos span) {
+    auto& target = servers_[which];
+    if (how == 0) {
+        target.stopped_until = std::max(target.stopped_until, now_ + span);
+        return;
+    }
+    target.up = false;
+    if (how == 1 && plan_.wipes) wipe(target);
+    if (how == 2 && plan_.restarts) begin_anew(target);  // restarted with its data
+    auto const back = how == 1 ? span / 20 : span;
+    at(now_ + back, [this, which] { servers_[which].up = true; });
 }
 
 }  // namespace holdfast::quorum_tests

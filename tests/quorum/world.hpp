@@ -5,21 +5,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <queue>
 #include <string>
 #include <vector>
 
 #include "base/random.hpp"
+#include "quorum/promises.hpp"
 #include "stores/memory/shared_state.hpp"
 #include "stores/quorum/machine.hpp"
 
 namespace holdfast::quorum_tests {
 
 using namespace std::chrono_literals;
-using nanos = std::chrono::nanoseconds;
-
 /// What a run is made of. Everything else is drawn from the seed.
 struct plan {
     std::uint64_t seed{1};
@@ -28,8 +26,18 @@ struct plan {
     std::size_t names{2};
     double drift{0.0045};  ///< rates of all clocks differ from the true one by no more
     bool faults{true};
-    bool wipes{true};       ///< among them, members that lose their data
-    bool restarts{true};    ///< and members that begin anew with it
+    bool wipes{true};         ///< among them, members that lose their data
+    bool restarts{true};      ///< and members that begin anew with it
+    bool same_clocks{false};  ///< some of those have the clock afterwards that they had
+    bool unseen{false};       ///< and clients do not see that the connection was lost
+    bool partitions{false};   ///< each client reaches others of the members
+    bool hours_apart{
+        false};  ///< clocks of members, also with members that lose their data: tokens may fall then
+    bool evicts{false};
+    // What clients do with their holds.
+    bool downgrades{false};
+    bool keeps{false};      ///< the name, for a while after the release
+    bool joins{false};      ///< claims of one owner, as one hold
     nanos slow_answers{0};  ///< answers may take so much longer than requests
     stores::quorum::judgement const* judge{nullptr};  ///< the product's own, when there is none
     bool any_ballot{false};                           ///< members take whatever is proposed
@@ -86,17 +94,15 @@ public:
     [[nodiscard]] bool is_quiet() const noexcept { return !plan_.faults || now_ >= quiet_from_; }
     [[nodiscard]] bool is_ending() const noexcept { return now_ >= end_ - 6s; }
 
-    // For holds: what is believed to be held is checked against all others.
-    void on_granted(std::size_t holder, std::string const& name, bool shared, std::uint64_t token,
-                    nanos until);
-    void on_renewed(std::size_t holder, std::string const& name, nanos until);
-    void on_ended(std::size_t holder, std::string const& name);
+    /// What is believed to be held is checked against all others.
+    [[nodiscard]] promises& held() noexcept { return promises_; }
 
 private:
     struct server {
         clock time;
         std::unique_ptr<stores::memory::machine> store;
         std::uint64_t epoch{1};
+        std::uint64_t life{0};  ///< of those that have the same clock
         bool up{true};
         nanos stopped_until{0};
     };
@@ -108,21 +114,16 @@ private:
             return std::pair{when, order} > std::pair{other.when, other.order};
         }
     };
-    struct hold {
-        bool shared{false};
-        nanos until{0};
-    };
-    struct history {
-        std::map<std::size_t, hold> holds;
-        std::uint64_t highest{0};            ///< token of all
-        std::uint64_t highest_exclusive{0};  ///< token of those who were alone
-    };
-
     void arrive(std::size_t from, stores::quorum::outgoing const& request, bool copy);
     void answer(std::size_t from, std::size_t member, seam::request_id id, seam::reply reply);
+    void deliver(std::size_t to, std::size_t member, std::uint64_t life, seam::request_id id,
+                 seam::reply reply);
     void plan_faults();
     void fault();
+    void cut_off(nanos span);
+    void harm(std::size_t which, std::uint64_t how, nanos span);
     void wipe(server& which);
+    void begin_anew(server& which);
     [[nodiscard]] nanos delay();
     void look_for_leftovers();
     void violate(std::string words);
@@ -135,9 +136,11 @@ private:
     std::uint64_t order_{0};
     std::priority_queue<event> events_;
     std::vector<server> servers_;
-    std::vector<nanos> cut_until_;  ///< clients that reach nobody
+    std::vector<std::vector<nanos>> cut_until_;  ///< by client and member
+    std::vector<std::vector<std::uint64_t>>
+        known_lives_;  ///< of each member, as each client knows it
     std::vector<std::unique_ptr<client>> clients_;
-    std::map<std::string, history> names_;
+    promises promises_;
     outcome out_;
 };
 

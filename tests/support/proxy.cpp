@@ -1,5 +1,6 @@
 #include "support/proxy.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
@@ -74,9 +75,28 @@ void proxy::be_bad(odds chances) {
     good_ = false;
 }
 
+void proxy::shut_out(std::string word) {
+    std::lock_guard const guard{mutex_};
+    wanted_outside_.push_back(std::move(word));
+}
+
+void proxy::let_all_in() {
+    std::lock_guard const guard{mutex_};
+    wanted_outside_.clear();
+}
+
 void proxy::take_wishes() {
     std::lock_guard const guard{mutex_};
     odds_ = wanted_;
+    outside_ = wanted_outside_;
+}
+
+bool proxy::is_shut_out(pair& it) const {
+    bool const now = std::ranges::any_of(outside_, [&](std::string const& word) {
+        return it.first_words.find(word) != std::string::npos;
+    });
+    it.shut_out = it.shut_out || now;
+    return now;
 }
 
 void proxy::serve() {
@@ -155,9 +175,11 @@ bool proxy::happens(pair& it, int odds) {
 }
 
 void proxy::on_request(pair& it) {
+    constexpr std::size_t login = 4096;
     auto text = receive(it.client);
     it.over = text.empty();
-    if (it.over || it.silent || is_swallowed(it)) return;
+    if (it.first_words.size() < login) it.first_words += text;
+    if (it.over || it.silent || is_swallowed(it) || is_shut_out(it)) return;
     it.request = text;
     it.asks = true;
     it.over = happens(it, odds_.lose_request);
@@ -167,7 +189,7 @@ void proxy::on_request(pair& it) {
 void proxy::on_reply(pair& it) {
     auto const text = receive(it.server);
     if (std::exchange(it.asks, false)) ++round_trips_;
-    if (is_swallowed(it)) {
+    if (is_swallowed(it) || is_shut_out(it)) {
         it.over = text.empty();
         return;
     }
@@ -192,6 +214,7 @@ void proxy::on_reply(pair& it) {
 
 void proxy::on_time(pair& it) {
     if (it.silent && good_) it.over = true;
+    if (it.shut_out && !is_shut_out(it)) it.over = true;
     if (it.late.empty() || clock::now() < it.due) return;
     send_all(it.client, std::exchange(it.late, {}));
 }

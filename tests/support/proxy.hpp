@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace holdfast::redis_faults {
 
@@ -47,6 +48,12 @@ public:
     /// The same for one connection, by its number: 0 for the first that was made.
     void swallow(int number) noexcept { swallowed_one_ = number; }
 
+    /// The same for connections of whoever says this word when he logs in, for those that are yet to come, too; of
+    /// everybody with an empty one. Until `let_all_in`.
+    void shut_out(std::string word);
+    /// Connections of which something has vanished are broken.
+    void let_all_in();
+
     /// From now on everything passes. Connections that fell silent are broken.
     void be_good() noexcept { good_ = true; }
 
@@ -81,6 +88,8 @@ private:
         std::string late{};     ///< a reply that is not yet due
         clock::time_point due{};
         bool asks{false};  ///< and has had no answer yet
+        std::string first_words{};
+        bool shut_out{false};  ///< something of it has vanished
         bool silent{false};
         bool over{false};
     };
@@ -96,6 +105,7 @@ private:
     [[nodiscard]] bool is_swallowed(pair const& it) const noexcept {
         return it.number < swallowed_ || it.number == swallowed_one_;
     }
+    [[nodiscard]] bool is_shut_out(pair& it) const;
     [[nodiscard]] bool happens(pair& it, int odds);
     [[nodiscard]] int dial() const;
 
@@ -117,7 +127,9 @@ private:
     std::atomic<std::uint64_t> round_trips_{0};
     std::atomic<bool> stalled_{false};
     std::mutex mutex_;
-    odds wanted_;  ///< under the mutex
+    odds wanted_;                              ///< under the mutex
+    std::vector<std::string> wanted_outside_;  ///< under the mutex
+    std::vector<std::string> outside_;         ///< words of those who are shut out; of the thread
     std::thread thread_;
 };
 

@@ -77,6 +77,8 @@ void claim_votes::submit(seam::request_id id, seam::submit const& what, base::in
         endings_.give_back(known, now);
         claims_.erase(found);
     }
+    if (auto const* const same = membership_.doubling())
+        return rounds_.reply(id, seam::failure{*same}, now);
     if (membership_.voters() < rounds_.majority()) {
         membership_.prepare_all(now);
         if (auto const* const other = membership_.disagreement())

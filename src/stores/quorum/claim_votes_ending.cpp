@@ -10,15 +10,17 @@ void claim_votes::settle(seam::request_id id, seam::settle const& what, base::in
     auto const found = claims_.find(what.subject.id);
     if (found == claims_.end()) return rounds_.reply(id, seam::settled{}, now);  // gone
     auto& entry = found->second;
+    // A member that has lost its data sits out no longer than that, and nobody gives it again what is kept.
+    auto const keep_for = std::min(what.keep_for, membership_.agreed().longest_lease);
     if (entry.at == claim_entry::phase::voting) stop_vote(entry, now);
     if (std::exchange(entry.at, claim_entry::phase::ending) != claim_entry::phase::ending)
-        entry.over = claim_endings::surely_over(entry.longest_lease, now) + what.keep_for;
+        entry.over = claim_endings::surely_over(entry.longest_lease, now) + keep_for;
     next_sweep_ = std::min(next_sweep_, entry.over);
     auto& in =
         rounds_.open(id, now, [this, of = what.subject.id](round& of_end, base::instant when) {
             judge_settle(of, of_end, when);
         });
-    endings_.end_at_members(entry, what.keep_for, in, now);
+    endings_.end_at_members(entry, keep_for, in, now);
 }
 
 void claim_votes::judge_settle(seam::claim_id of, round& in, base::instant now) {

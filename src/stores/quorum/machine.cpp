@@ -73,7 +73,11 @@ void machine::on_reply(std::size_t from, seam::request_id id, seam::reply const&
     } else {
         if (about->ends) endings_.forget_owed(from, *about->ends);
         rounds_.cast(*about,
-                     {.is = vote::state::answered, .answer = answer.body, .now = answer.now}, now);
+                     {.is = vote::state::answered,
+                      .answer = answer.body,
+                      .now = answer.now,
+                      .clock = answer.clock},
+                     now);
     }
     if (failed == nullptr) endings_.pay_owed(from, now);
 }

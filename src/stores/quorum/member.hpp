@@ -21,7 +21,7 @@ enum class standing {
     voting,       ///< it has a vote
     sitting_out,  ///< not yet: it may have forgotten grants whose leases are not over
     down,         ///< it could not be asked
-    disagreeing,  ///< it belongs to another quorum
+    disagreeing,  ///< it belongs to another quorum, or is another member as well
 };
 
 /// Ballots are ahead of all members' clocks by less.
@@ -38,8 +38,9 @@ struct member {
     base::error trouble{};                          ///< why it had no vote when it was last asked
     base::instant failed_at{base::instant::min()};  ///< when that was
     std::optional<base::error> disagreement{};      ///< by the record that was read last
-    bool doubted{false};  ///< its connection was lost: its word counts when its record was read
-    bool voted{false};    ///< before it was doubted
+    bool is_another{false};  ///< the server that answers there is already known as another member
+    bool doubted{false};     ///< its connection was lost: its word counts when its record was read
+    bool voted{false};       ///< before it was doubted
     std::chrono::nanoseconds round_trip{0};  ///< smoothed; zero: not known
     bool per_claim_lease{true};              ///< else its claims end with sessions
     owed_ends owed{};

@@ -77,7 +77,9 @@ bool membership::is_settled(base::instant now, base::instant since) const {
 void membership::judge_hellos(base::instant now) {
     std::vector<waiting_hello> waiting;
     for (auto& each : std::exchange(hellos_, {})) {
-        if (!is_settled(now, each.since)) {
+        if (auto const* const same = doubling()) {
+            rounds_.reply(each.id, seam::failure{*same}, now);
+        } else if (!is_settled(now, each.since)) {
             auto const grace = each.since + hello_grace;
             each.look_at = now < grace ? grace : each.since + hello_patience;
             waiting.push_back(each);
@@ -90,36 +92,6 @@ void membership::judge_hellos(base::instant now) {
         }
     }
     hellos_ = std::move(waiting);
-}
-
-void membership::learn(std::size_t about, base::instant sent, seam::reply const& answer,
-                       base::instant now) {
-    auto& of = members_[about];
-    bool const failed = std::holds_alternative<seam::failure>(answer.body);
-    bool const another = of.clock && answer.clock != of.clock->clock &&
-                         (!failed || answer.clock != seam::clock_id{});
-    if (another) {  // another server answers, or the same began anew: what it knows has to be seen
-        of.clock.reset();
-        if (of.state != standing::asked) of.state = standing::unknown;
-        of.looks = 0;
-    }
-    if (failed) {
-        if (of.state == standing::unknown) prepare(about, now);
-        return;
-    }
-    of.measure(now - sent);
-    if (!of.clock || of.clock->sent <= sent) of.clock = {sent, now, answer.now, answer.clock};
-    if (of.state == standing::down) of.state = standing::unknown;
-    if (of.state == standing::unknown) prepare(about, now);
-}
-
-void membership::doubt(std::size_t about, base::instant now) {
-    auto& of = members_[about];
-    if (of.state != standing::voting && of.state != standing::sitting_out) return;
-    of.doubted = true;
-    of.voted = of.state == standing::voting;
-    of.state = standing::unknown;
-    prepare(about, now);
 }
 
 // --- records -------------------------------------------------------------------------------------
@@ -146,6 +118,7 @@ void membership::on_record_reply(std::size_t from, seam::reply const& answer, ba
     if (auto const* const failed = std::get_if<seam::failure>(&answer.body)) {
         of.state = standing::down;
         of.disagreement.reset();
+        of.is_another = false;
         of.trouble = failed->error;
         of.failed_at = now;
         of.look_at = now + ask_down_again;
@@ -163,6 +136,7 @@ void membership::on_record(std::size_t of, seam::cell const& found, base::instan
     auto& at = members_[of];
     at.doubted = false;
     at.disagreement.reset();
+    at.is_another = false;
     if (found.version == 0) return on_missing_record(of, now);
     auto const record = read_record(found.value);
     if (!record || record->agreed != agreed_) {
@@ -172,7 +146,7 @@ void membership::on_record(std::size_t of, seam::cell const& found, base::instan
                              : "the server " + at.address +
                                    " has a record of its quorum that cannot be read"};
         at.disagreement = at.trouble;
-        at.look_at = now + std::chrono::seconds{1};
+        at.look_at = now + ask_mistaken_again;
         return;
     }
     knew_records_ = true;

@@ -29,6 +29,8 @@ public:
     /// What a member says that belongs to another quorum, when without such members no majority is possible. None when
     /// the others are a majority, though they may be out of reach.
     [[nodiscard]] base::error const* disagreement() const;
+    /// What is wrong where two members are one server; none else.
+    [[nodiscard]] base::error const* doubling() const;
 
     /// Answers when a majority can be asked, or cannot.
     void greet(seam::request_id id, base::instant now);
@@ -46,7 +48,11 @@ public:
 private:
     /// Who asks for the time waits so long for members that are not known yet, once a majority is.
     static constexpr std::chrono::milliseconds hello_grace{50};
+    /// A member that belongs elsewhere, or is another one, may be put right.
+    static constexpr std::chrono::milliseconds ask_mistaken_again{1000};
 
+    [[nodiscard]] member const* twin_of(std::size_t about, seam::clock_id clock) const;
+    void refuse(std::size_t about, member const& twin, base::instant now);
     void on_record(std::size_t of, seam::cell const& found, base::instant now);
     void on_missing_record(std::size_t of, base::instant now);
     [[nodiscard]] bool may_give_record() const;

@@ -1,6 +1,7 @@
 // One request that is put to all members of a quorum.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ struct vote {
     seam::reply_body answer{};  ///< when it was answered
     base::error why{};          ///< when it failed: down, slow or wrong
     seam::store_time now{};     ///< by the member's clock, when it was answered
+    seam::clock_id clock{};     ///< that clock
     bool by_voter{false};       ///< its member had a vote when it was heard
 };
 
@@ -48,6 +50,13 @@ struct round {
     }
     [[nodiscard]] std::size_t pending() const { return count(vote::state::pending); }
     [[nodiscard]] std::size_t answered() const { return count(vote::state::answered); }
+
+    /// Whether the server of this clock has answered.
+    [[nodiscard]] bool has_heard(seam::clock_id clock) const {
+        return clock != seam::clock_id{} && std::ranges::any_of(votes, [clock](vote const& each) {
+                   return each.is == vote::state::answered && each.clock == clock;
+               });
+    }
 
     template <class Body, class Wanted>
     [[nodiscard]] std::size_t count_of(Wanted wanted) const {

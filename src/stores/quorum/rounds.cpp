@@ -87,6 +87,10 @@ void rounds::cast(call const& about, vote said, base::instant now) {
     auto* const of = find(about.round);
     if (of == nullptr) return;
     auto& by = members_[about.member];
+    // A server that has come to be another member meanwhile, or is two of them, is counted once.
+    if (said.is == vote::state::answered && of->has_heard(said.clock))
+        said = {.is = vote::state::failed,
+                .why = {errc::store_unavailable, "its server has answered as another member"}};
     bool const failed = said.is == vote::state::failed;
     said.by_voter = by.state == standing::voting;
     of->votes[about.member] = std::move(said);

@@ -35,7 +35,10 @@ public:
     explicit store(seam::store_context context) : store{settings::parse(context.url), context} {}
 
     seam::capabilities abilities() const override {
-        return {.line = false, .prompt = prompt_, .per_claim_lease = per_claim_lease_};
+        return {.line = false,
+                .prompt = prompt_,
+                .per_claim_lease = per_claim_lease_,
+                .longest_lease = longest_lease_};
     }
 
     std::optional<seam::reply> send(seam::request_id id, seam::request what) noexcept override try {
@@ -128,6 +131,7 @@ private:
 
     store(settings wanted, seam::store_context& context)
         : sink_{context.sink},
+          longest_lease_{wanted.longest_lease},
           machine_{{.agreed = agreement::on(wanted.addresses, wanted.longest_lease),
                     .addresses = wanted.addresses,
                     .self = context.self.id,
@@ -245,6 +249,7 @@ private:
     }
 
     seam::event_sink& sink_;
+    std::chrono::milliseconds const longest_lease_;
     net::poller poller_;
     base::mutex sending_;  ///< taken before the other
     base::mutex mutex_;    ///< guards what follows

@@ -1,9 +1,11 @@
-// quorum+redis: three private servers that know nothing of each other, each behind a bad network. All clients name the
-// members in the same words, so that they share the networks.
-#include <array>
+// quorum+redis: three private servers, or five, that know nothing of each other, each behind a bad network. All clients
+// name the members in the same words, so that they share the networks.
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "histories/store.hpp"
 #include "support/proxy.hpp"
@@ -17,16 +19,13 @@ using namespace std::chrono_literals;
 using redis_faults::proxy;
 using support::redis_server;
 
-constexpr std::size_t members = 3;
-constexpr std::size_t majority = members / 2 + 1;
-
 class quorum_store final : public store {
 public:
-    explicit quorum_store(std::uint64_t seed) {
+    quorum_store(std::uint64_t seed, std::size_t members) {
         for (std::size_t i = 0; i < members; ++i) {
-            servers_[i] = std::make_unique<redis_server>(
-                support::redis_server_options{.arguments = {"--save", ""}});
-            networks_[i] = std::make_unique<proxy>(servers_[i]->port(), seed + i);
+            servers_.push_back(std::make_unique<redis_server>(
+                support::redis_server_options{.arguments = {"--save", ""}}));
+            networks_.push_back(std::make_unique<proxy>(servers_[i]->port(), seed + i));
         }
     }
     ~quorum_store() override {
@@ -47,18 +46,20 @@ public:
     [[nodiscard]] std::vector<fault> faults() override {
         std::vector<fault> out;
         add_server_faults(out, "a member", 1);
-        add_server_faults(out, "a majority", majority);
+        if (majority() > 2) add_server_faults(out, "two members", 2);
+        add_server_faults(out, "a majority", majority());
         out.push_back({.name = "all members restarted empty",
                        .begin =
                            [this](random& chance) {
-                               choose(chance, members);
+                               choose(chance, servers_.size());
                                kill_chosen();
                            },
                        .end = [this] { start_chosen(); },
                        .forgets = true,
                        .longest = 1000ms});
         add_network_faults(out, "a member", 1);
-        add_network_faults(out, "all members", members);
+        if (majority() > 2) add_network_faults(out, "two members", 2);
+        add_network_faults(out, "all members", servers_.size());
         return out;
     }
 
@@ -75,11 +76,12 @@ public:
     }
 
 private:
+    [[nodiscard]] std::size_t majority() const { return servers_.size() / 2 + 1; }
     void choose(random& chance, std::size_t count) {
         chosen_.clear();
-        auto const first = chance.below(members);
+        auto const first = chance.below(servers_.size());
         for (std::size_t i = 0; i < count; ++i)
-            chosen_.push_back((first + i) % members);
+            chosen_.push_back((first + i) % servers_.size());
     }
     void kill_chosen() {
         for (auto const each : chosen_)
@@ -112,7 +114,7 @@ private:
                                kill_chosen();
                            },
                        .end = [this] { start_chosen(); },
-                       .ends_holds = count >= majority});
+                       .ends_holds = count >= majority()});
     }
 
     void add_network_faults(std::vector<fault>& out, std::string const& who, std::size_t count) {
@@ -146,13 +148,15 @@ private:
         });
     }
 
-    std::array<std::unique_ptr<redis_server>, members> servers_;
-    std::array<std::unique_ptr<proxy>, members> networks_;
+    std::vector<std::unique_ptr<redis_server>> servers_;
+    std::vector<std::unique_ptr<proxy>> networks_;
     std::vector<std::size_t> chosen_;
 };
 
-store_row const row{"quorum",
-                    [](std::uint64_t seed) { return std::make_unique<quorum_store>(seed); }};
+store_row const of_three{
+    "quorum", [](std::uint64_t seed) { return std::make_unique<quorum_store>(seed, 3); }};
+store_row const of_five{"quorum-of-five",
+                        [](std::uint64_t seed) { return std::make_unique<quorum_store>(seed, 5); }};
 
 }  // namespace
 
