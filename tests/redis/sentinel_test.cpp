@@ -135,6 +135,24 @@ TEST_F(sentinel_test, a_name_that_no_sentinel_knows_is_said) {
     EXPECT_NE(words.find("'mian'"), std::string::npos) << words;
 }
 
+// They count from the beginning: what they tell seems to be older than what was followed before.
+TEST(sentinels_made_anew, are_followed) {
+    redis_sentinels servers{{.epoch = 7}};
+    std::atomic<int> told{0};
+    client mine{servers.url(), {.log = [&told](log_level, std::string_view words) {
+                    if (words.find("made anew") != std::string_view::npos) ++told;
+                }}};
+    mutex wanted{mine, "q", {.lease = 60s}};
+    auto held = wanted.acquire();
+    servers.make_sentinels_anew();
+    servers.fail_over();
+    EXPECT_TRUE(eventually([&] { return held.renew() == lease_state::held; }))
+        << held.loss_reason();
+    EXPECT_EQ(held.release(), release_outcome::released);
+    EXPECT_TRUE(wanted.try_acquire_for(sentinel_recovery));
+    EXPECT_GT(told, 0);
+}
+
 TEST(sentinel_logins, are_told_apart) {
     redis_sentinels servers{{.sentinel_lines = "user watcher on >se3cret ~* &* +@all\n"}};
     for (std::size_t i = 0; i < 3; ++i)
