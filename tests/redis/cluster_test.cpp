@@ -5,6 +5,7 @@
 #include "redis/after_a_switch.hpp"
 #include "redis/fenced_load.hpp"
 #include "redis/fixture.hpp"
+#include "redis/leaks.hpp"
 #include "support/counts.hpp"
 #include "support/redis_cluster.hpp"
 
@@ -65,9 +66,8 @@ TEST_P(cluster_switch, under_load_is_survived_and_fenced) {
     EXPECT_TRUE(load.goes_on(cluster_recovery));
     repair();
     EXPECT_TRUE(load.goes_on(cluster_recovery));
+    expect_no_leaks(in_use(nodes_));
     load.end();
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        EXPECT_TRUE(eventually([&] { return connections_of_ours(nodes_.node(i)) == 0; }));
 }
 
 TEST_P(cluster_switch, loses_no_hold_that_a_replica_has_confirmed) {
@@ -135,6 +135,7 @@ TEST_F(cluster_test, a_slot_that_moves_or_is_left_half_way_is_waited_for) {
     (void)throughout(5s, [] { return true; });
     nodes_.end_move(slot_of_b, from, to);
     EXPECT_TRUE(load.goes_on(cluster_recovery));
+    expect_no_leaks(in_use(nodes_));
     load.end();
     EXPECT_EQ(load.losses(), 0U);
     EXPECT_EQ(load.refused(), 0U);
@@ -151,11 +152,28 @@ TEST_F(cluster_test, a_node_that_comes_and_goes_is_followed) {
     auto const id = redis_cluster::id_of(fresh);
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         if (auto& each = nodes_.node(i); &each != &fresh) each.ask({"CLUSTER", "FORGET", id});
+    EXPECT_TRUE(load.goes_on(cluster_recovery));
+    expect_no_leaks(in_use(nodes_, &fresh));
     fresh.kill();
     EXPECT_TRUE(load.goes_on(cluster_recovery));
     load.end();
     EXPECT_EQ(load.losses(), 0U);
     EXPECT_EQ(load.refused(), 0U);
+}
+
+// A node that was to have a slot, and never got it.
+TEST_F(cluster_test, a_node_that_was_asked_by_the_way_is_left_again) {
+    client mine{nodes_.url()};
+    mutex wanted{mine, "b"};
+    auto& home = nodes_.master_of(slot_of_b);
+    auto& fresh = nodes_.add_node();
+    nodes_.begin_move(slot_of_b, home, fresh);
+    EXPECT_EQ(support::failure_of([&] { return wanted.try_acquire_for(1s); }),
+              errc::store_unavailable);
+    EXPECT_GT(connections_of_ours(fresh), 0U) << "it was asked";
+    nodes_.give_up_move(slot_of_b, home, fresh);
+    EXPECT_TRUE(wanted.try_acquire_for(cluster_recovery));
+    EXPECT_TRUE(eventually([&] { return connections_of_ours(fresh) == 0; }));
 }
 
 // To nodes that tell and servers alike; and what a replica has confirmed is handed over.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <sstream>
 #include <utility>
 
 namespace holdfast::redis_faults {
@@ -59,14 +58,6 @@ void fenced_load::end() {
     EXPECT_EQ(numbers_->not_rising, 0U) << "tokens";
     std::cout << all << " visits, " << numbers_->refused << " refused, " << numbers_->losses
               << " losses, " << numbers_->unavailable << " that found no store" << std::endl;
-}
-
-std::size_t connections_of_ours(redis_server const& server) {
-    std::istringstream lines{server.ask({"CLIENT", "LIST"})};
-    std::size_t out = 0;
-    for (std::string line; std::getline(lines, line);)
-        if (line.find("name=holdfast-") != std::string::npos) ++out;
-    return out;
 }
 
 }  // namespace holdfast::redis_faults

@@ -51,7 +51,4 @@ private:
     std::deque<support::process> processes_;
 };
 
-/// How many connections of ours a server has.
-[[nodiscard]] std::size_t connections_of_ours(redis_server const& server);
-
 }  // namespace holdfast::redis_faults
