@@ -88,6 +88,15 @@ INSTANTIATE_TEST_SUITE_P(faults, cluster_switch,
                                          fault::killed, fault::stopped),
                          name_of);
 
+/// The names that a server has keys of.
+std::set<std::string> names_at(redis_server const& server) {
+    std::set<std::string> out;
+    std::istringstream keys{server.ask({"KEYS", "holdfast:name:{*}"})};
+    for (std::string key; std::getline(keys, key);)
+        out.insert(key.substr(key.find('{') + 1, key.size() - key.find('{') - 2));
+    return out;
+}
+
 class cluster_test : public testing::Test {
 protected:
     redis_cluster nodes_;
@@ -118,6 +127,28 @@ TEST_F(cluster_test, names_of_all_masters_are_listed_once_each_with_who_waits) {
         EXPECT_TRUE(each.get());
     for (auto* const each : nodes_.masters())
         EXPECT_EQ(each->ask({"KEYS", "holdfast:mark"}), "") << "a mark that is no slot's";
+}
+
+// As while a slot moves: the search of one node finds a name before its keys leave, that of the other after they came.
+TEST_F(cluster_test, a_name_that_two_masters_have_keys_of_is_listed_once) {
+    client mine{nodes_.url()};
+    auto const held = mutex{mine, "b"}.acquire();
+    auto& from = nodes_.master_of(slot_of_b);
+    auto& to = nodes_.master_of(slot_of_c);
+    nodes_.begin_move(slot_of_b, from, to);
+    std::vector<std::string> copy{
+        "MIGRATE", "127.0.0.1", std::to_string(to.port()), "", "0", "5000", "COPY", "KEYS"};
+    std::istringstream keys{from.ask({"KEYS", "holdfast:name:{b}*"})};
+    for (std::string key; std::getline(keys, key);)
+        copy.push_back(key);
+    ASSERT_EQ(from.ask(copy), "OK");
+    nodes_.give_up_move(slot_of_b, from, to);
+    ASSERT_EQ(names_at(from), std::set<std::string>{"b"});
+    ASSERT_EQ(names_at(to), std::set<std::string>{"b"});
+    auto const seen = mine.locks();
+    ASSERT_EQ(seen.size(), 1U);
+    EXPECT_EQ(seen.front().name, "b");
+    EXPECT_EQ(seen.front().holders.size(), 1U);
 }
 
 TEST_F(cluster_test, a_slot_that_moves_or_is_left_half_way_is_waited_for) {
@@ -219,15 +250,6 @@ TEST(cluster_clocks, no_hold_is_believed_past_its_lease) {
         EXPECT_EQ(each.release(), release_outcome::released);
     for (auto& one : all)
         EXPECT_NO_THROW(one.get());
-}
-
-/// The names that a server has keys of.
-std::set<std::string> names_at(redis_server const& server) {
-    std::set<std::string> out;
-    std::istringstream keys{server.ask({"KEYS", "holdfast:name:{*}"})};
-    for (std::string key; std::getline(keys, key);)
-        out.insert(key.substr(key.find('{') + 1, key.size() - key.find('{') - 2));
-    return out;
 }
 
 TEST(cluster_health, one_sick_node_puts_no_hold_of_another_in_doubt) {
