@@ -74,9 +74,15 @@ void proxy::be_bad(odds chances) {
     good_ = false;
 }
 
+void proxy::hold_back(std::string mark) {
+    std::lock_guard const guard{mutex_};
+    wanted_mark_ = std::move(mark);
+}
+
 void proxy::take_wishes() {
     std::lock_guard const guard{mutex_};
     odds_ = wanted_;
+    mark_ = wanted_mark_;
 }
 
 void proxy::serve() {
@@ -89,7 +95,7 @@ void proxy::serve() {
         std::vector<pollfd> wanted{{socket_, POLLIN, 0}};
         for (auto const& it : pairs_) {
             wanted.push_back({it.client, POLLIN, 0});
-            wanted.push_back({it.server, POLLIN, 0});
+            wanted.push_back({is_held_back(it) ? -1 : it.server, POLLIN, 0});
         }
         ::poll(wanted.data(), wanted.size(), turn);
         auto at = wanted.begin() + 1;
@@ -158,6 +164,11 @@ void proxy::on_request(pair& it) {
     auto text = receive(it.client);
     it.over = text.empty();
     if (it.over || it.silent || is_swallowed(it)) return;
+    if (it.first.empty()) it.first = text;
+    if (is_held_back(it)) {
+        it.early += text;
+        return;
+    }
     it.request = text;
     it.over = happens(it, odds_.lose_request);
     if (!it.over) send_all(it.server, text);
@@ -189,6 +200,7 @@ void proxy::on_reply(pair& it) {
 }
 
 void proxy::on_time(pair& it) {
+    if (!it.early.empty() && !is_held_back(it)) send_all(it.server, std::exchange(it.early, {}));
     if (it.silent && good_) it.over = true;
     if (it.late.empty() || clock::now() < it.due) return;
     send_all(it.client, std::exchange(it.late, {}));

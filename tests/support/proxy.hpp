@@ -62,6 +62,9 @@ public:
     void be_bad(odds chances);
     /// Nothing passes for a while, and what comes meanwhile arrives late.
     void stall(bool so) noexcept { stalled_ = so; }
+    /// The same for those connections alone whose first request has this text in it, also ones that are made later.
+    void hold_back(std::string mark);
+    void let_go() { hold_back({}); }
 
     [[nodiscard]] int connections() const noexcept { return connections_; }
     [[nodiscard]] int faults() const noexcept { return faults_; }
@@ -74,7 +77,9 @@ private:
         int server{-1};
         int number{0};
         std::mt19937_64 random;
+        std::string first{};    ///< request
         std::string request{};  ///< the last one that was passed on
+        std::string early{};    ///< requests that are held back
         std::string late{};     ///< a reply that is not yet due
         clock::time_point due{};
         bool silent{false};
@@ -91,6 +96,9 @@ private:
     void on_time(pair& it);
     [[nodiscard]] bool is_swallowed(pair const& it) const noexcept {
         return it.number < swallowed_ || it.number == swallowed_one_;
+    }
+    [[nodiscard]] bool is_held_back(pair const& it) const noexcept {
+        return !mark_.empty() && it.first.find(mark_) != std::string::npos;
     }
     [[nodiscard]] bool happens(pair& it, int odds);
     [[nodiscard]] int dial() const;
@@ -112,7 +120,9 @@ private:
     std::atomic<int> repeats_{0};
     std::atomic<bool> stalled_{false};
     std::mutex mutex_;
-    odds wanted_;  ///< under the mutex
+    odds wanted_;              ///< under the mutex
+    std::string wanted_mark_;  ///< under the mutex
+    std::string mark_;         ///< of the thread
     std::thread thread_;
 };
 
