@@ -1,10 +1,12 @@
 // A process that holds what a test tells it to: one command per line, one line of answer each.
 //
-//     process_worker URL
+//     process_worker URL [PATIENCE-MS]
 //
 //     acquire NAME [lease=MS] [owner=TEXT] [renew=no] [order=fair]    held TOKEN
 //     state | reason | lost                                           what the lease says
 //     await-loss MS                                                   told, or silent
+//     remaining                                                       the milliseconds that are left
+//     hold-on MS                                                      for how many of so many it was held
 //     release                                                         the outcome
 //     write PATH TEXT                                                 written, or refused
 //     count NAME PATH TIMES                                           done
@@ -17,6 +19,7 @@
 //     leader NAME                                                     VALUE, or nobody
 //
 // It ends with its input.
+#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -24,6 +27,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <holdfast/holdfast.hpp>
@@ -64,7 +68,8 @@ void add_one(std::string const& path) {
 
 class worker {
 public:
-    explicit worker(std::string const& url) : client_{url} {}
+    worker(std::string const& url, std::chrono::milliseconds patience)
+        : client_{url, {.patience = patience}} {}
 
     std::string answer(words const& command) {
         auto const& what = command.at(0);
@@ -73,6 +78,8 @@ public:
         if (what == "reason") return held_.loss_reason();
         if (what == "lost") return held_.lost().stop_requested() ? "told" : "silent";
         if (what == "await-loss") return await_loss(std::stoll(command.at(1)));
+        if (what == "remaining") return std::to_string(held_.remaining().count());
+        if (what == "hold-on") return hold_on(std::chrono::milliseconds{std::stoll(command.at(1))});
         if (what == "release") return to_string(held_.release());
         if (what == "write") return write(command.at(1), command.at(2));
         if (what == "campaign") return campaign(command);
@@ -137,6 +144,7 @@ private:
         } else {
             held_ = holdfast::recursive_mutex{client_, command.at(1), options}.acquire();
         }
+        since_ = {};
         return "held " + std::to_string(held_.token());
     }
 
@@ -145,6 +153,16 @@ private:
         bool const told = holdfast::support::eventually([&] { return lost.stop_requested(); },
                                                         std::chrono::milliseconds{bound});
         return told ? "told" : "silent";
+    }
+
+    // From the answer to `acquire` on, to the last moment before it was found to be held.
+    std::string hold_on(std::chrono::milliseconds bound) const {
+        std::chrono::milliseconds last{0};
+        for (auto at = since_.elapsed(); at < bound && held_.held(); at = since_.elapsed()) {
+            last = at;
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+        return std::to_string(last.count());
     }
 
     std::string write(std::string const& path, std::string const& text) {
@@ -163,14 +181,16 @@ private:
 
     holdfast::client client_;
     holdfast::lease held_;
+    holdfast::support::stopwatch since_;  ///< the grant
 };
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    if (count != 2) return 64;
+    if (count < 2 || count > 3) return 64;
     try {
-        worker it{arguments[1]};
+        std::chrono::milliseconds const patience{count == 3 ? std::stoll(arguments[2]) : 10'000};
+        worker it{arguments[1], patience};
         for (std::string line; std::getline(std::cin, line);) {
             auto const command = split(line);
             if (!command.empty()) std::cout << it.answer(command) << std::endl;

@@ -4,6 +4,7 @@
 
 #include "redis/after_a_switch.hpp"
 #include "redis/fixture.hpp"
+#include "redis/leaks.hpp"
 #include "support/counts.hpp"
 #include "support/fenced_load.hpp"
 #include "support/redis_cluster.hpp"
@@ -67,9 +68,8 @@ TEST_P(cluster_switch, under_load_is_survived_and_fenced) {
     EXPECT_TRUE(load.goes_on(cluster_recovery));
     repair();
     EXPECT_TRUE(load.goes_on(cluster_recovery));
+    expect_no_leaks(in_use(nodes_));
     load.end();
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        EXPECT_TRUE(eventually([&] { return connections_of_ours(nodes_.node(i)) == 0; }));
 }
 
 TEST_P(cluster_switch, loses_no_hold_that_a_replica_has_confirmed) {
@@ -89,6 +89,15 @@ INSTANTIATE_TEST_SUITE_P(faults, cluster_switch,
                          testing::Values(fault::asked_for, fault::forced, fault::taken_over,
                                          fault::killed, fault::stopped),
                          name_of);
+
+/// The names that a server has keys of.
+std::set<std::string> names_at(redis_server const& server) {
+    std::set<std::string> out;
+    std::istringstream keys{server.ask({"KEYS", "holdfast:name:{*}"})};
+    for (std::string key; std::getline(keys, key);)
+        out.insert(key.substr(key.find('{') + 1, key.size() - key.find('{') - 2));
+    return out;
+}
 
 class cluster_test : public testing::Test {
 protected:
@@ -122,6 +131,28 @@ TEST_F(cluster_test, names_of_all_masters_are_listed_once_each_with_who_waits) {
         EXPECT_EQ(each->ask({"KEYS", "holdfast:mark"}), "") << "a mark that is no slot's";
 }
 
+// As while a slot moves: the search of one node finds a name before its keys leave, that of the other after they came.
+TEST_F(cluster_test, a_name_that_two_masters_have_keys_of_is_listed_once) {
+    client mine{nodes_.url()};
+    auto const held = mutex{mine, "b"}.acquire();
+    auto& from = nodes_.master_of(slot_of_b);
+    auto& to = nodes_.master_of(slot_of_c);
+    nodes_.begin_move(slot_of_b, from, to);
+    std::vector<std::string> copy{
+        "MIGRATE", "127.0.0.1", std::to_string(to.port()), "", "0", "5000", "COPY", "KEYS"};
+    std::istringstream keys{from.ask({"KEYS", "holdfast:name:{b}*"})};
+    for (std::string key; std::getline(keys, key);)
+        copy.push_back(key);
+    ASSERT_EQ(from.ask(copy), "OK");
+    nodes_.give_up_move(slot_of_b, from, to);
+    ASSERT_EQ(names_at(from), std::set<std::string>{"b"});
+    ASSERT_EQ(names_at(to), std::set<std::string>{"b"});
+    auto const seen = mine.locks();
+    ASSERT_EQ(seen.size(), 1U);
+    EXPECT_EQ(seen.front().name, "b");
+    EXPECT_EQ(seen.front().holders.size(), 1U);
+}
+
 TEST_F(cluster_test, a_slot_that_moves_or_is_left_half_way_is_waited_for) {
     fenced_load load{nodes_.url(), names};
     ASSERT_TRUE(load.goes_on(cluster_recovery));
@@ -137,6 +168,7 @@ TEST_F(cluster_test, a_slot_that_moves_or_is_left_half_way_is_waited_for) {
     (void)throughout(5s, [] { return true; });
     nodes_.end_move(slot_of_b, from, to);
     EXPECT_TRUE(load.goes_on(cluster_recovery));
+    expect_no_leaks(in_use(nodes_));
     load.end();
     EXPECT_EQ(load.losses(), 0U);
     EXPECT_EQ(load.refused(), 0U);
@@ -153,11 +185,28 @@ TEST_F(cluster_test, a_node_that_comes_and_goes_is_followed) {
     auto const id = redis_cluster::id_of(fresh);
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         if (auto& each = nodes_.node(i); &each != &fresh) each.ask({"CLUSTER", "FORGET", id});
+    EXPECT_TRUE(load.goes_on(cluster_recovery));
+    expect_no_leaks(in_use(nodes_, &fresh));
     fresh.kill();
     EXPECT_TRUE(load.goes_on(cluster_recovery));
     load.end();
     EXPECT_EQ(load.losses(), 0U);
     EXPECT_EQ(load.refused(), 0U);
+}
+
+// A node that was to have a slot, and never got it.
+TEST_F(cluster_test, a_node_that_was_asked_by_the_way_is_left_again) {
+    client mine{nodes_.url()};
+    mutex wanted{mine, "b"};
+    auto& home = nodes_.master_of(slot_of_b);
+    auto& fresh = nodes_.add_node();
+    nodes_.begin_move(slot_of_b, home, fresh);
+    EXPECT_EQ(support::failure_of([&] { return wanted.try_acquire_for(1s); }),
+              errc::store_unavailable);
+    EXPECT_GT(connections_of_ours(fresh), 0U) << "it was asked";
+    nodes_.give_up_move(slot_of_b, home, fresh);
+    EXPECT_TRUE(wanted.try_acquire_for(cluster_recovery));
+    EXPECT_TRUE(eventually([&] { return connections_of_ours(fresh) == 0; }));
 }
 
 // To nodes that tell and servers alike; and what a replica has confirmed is handed over.
@@ -203,15 +252,6 @@ TEST(cluster_clocks, no_hold_is_believed_past_its_lease) {
         EXPECT_EQ(each.release(), release_outcome::released);
     for (auto& one : all)
         EXPECT_NO_THROW(one.get());
-}
-
-/// The names that a server has keys of.
-std::set<std::string> names_at(redis_server const& server) {
-    std::set<std::string> out;
-    std::istringstream keys{server.ask({"KEYS", "holdfast:name:{*}"})};
-    for (std::string key; std::getline(keys, key);)
-        out.insert(key.substr(key.find('{') + 1, key.size() - key.find('{') - 2));
-    return out;
 }
 
 TEST(cluster_health, one_sick_node_puts_no_hold_of_another_in_doubt) {

@@ -33,6 +33,15 @@ protected:
         address_.lead_to(second_.port());
     }
 
+    /// How many clients wait for messages of a server.
+    static std::size_t listeners(redis_server const& at) {
+        std::istringstream channels{at.ask({"PUBSUB", "CHANNELS", "holdfast:client:*"})};
+        std::size_t out = 0;
+        for (std::string channel; std::getline(channels, channel);)
+            ++out;
+        return out;
+    }
+
     redis_server first_{{.arguments = {"--repl-diskless-sync-delay", "0"}}};
     redis_server second_;
     proxy address_{first_.port(), 1};
@@ -45,6 +54,39 @@ TEST_P(failover, what_is_granted_after_it_is_never_believed_past_its_lease) {
     fail_over();
     first.release();
     waiters.expect_all_served();
+}
+
+// What a process that waits hears of the new server first is the grant itself: with nothing but a time of the one
+// before, nobody can tell when it ends.
+TEST_P(failover, a_grant_that_is_pushed_counts_only_when_the_server_that_gave_it_has_confirmed_it) {
+    constexpr auto lease_time = 60s;
+    proxy way{first_.port(), 1};
+    client home{address_.url()};
+    auto held = mutex{home, "q", {.lease = 60s}}.acquire();
+    support::process waiter{{HOLDFAST_TEST_WORKER, way.url(), "60000"}};
+    waiter.send("acquire q lease=60000");
+    ASSERT_TRUE(eventually([&] {
+        auto const seen = home.locks("q");
+        return !seen.empty() && seen.front().waiters.size() == 1 && listeners(first_) == 2;
+    }));
+    way.hold_back("-commands");
+    fail_over();
+    way.lead_to(second_.port());
+    ASSERT_TRUE(eventually([&] { return listeners(second_) == 2; })) << "both listen";
+    ASSERT_TRUE(eventually([&] { return held.renew() == lease_state::held; }));
+    ASSERT_EQ(held.release(), release_outcome::released);
+    client observer{second_.url()};
+    ASSERT_TRUE(eventually([&] {
+        auto const seen = observer.locks("q");
+        return !seen.empty() && seen.front().holders.size() == 1 && seen.front().waiters.empty();
+    }));
+    EXPECT_THROW((void)waiter.read(1s), std::runtime_error) << "nobody has confirmed it";
+    way.let_go();
+    auto const said = waiter.read();
+    EXPECT_TRUE(said.starts_with("held ")) << said;
+    std::chrono::milliseconds const left{std::stoll(waiter.ask("remaining"))};
+    EXPECT_LE(left, lease_time);
+    EXPECT_GT(left, lease_time / 2);
 }
 
 TEST_P(failover, a_hold_goes_on_by_the_clock_of_the_server_that_renews_it) {

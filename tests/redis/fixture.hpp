@@ -65,13 +65,4 @@ using support::throughout;
     return out;
 }
 
-/// How many connections of ours a server has.
-[[nodiscard]] inline std::size_t connections_of_ours(redis_server const& server) {
-    std::istringstream lines{server.ask({"CLIENT", "LIST"})};
-    std::size_t out = 0;
-    for (std::string line; std::getline(lines, line);)
-        if (line.find("name=holdfast-") != std::string::npos) ++out;
-    return out;
-}
-
 }  // namespace holdfast::redis_faults

@@ -85,9 +85,15 @@ void proxy::let_all_in() {
     wanted_outside_.clear();
 }
 
+void proxy::hold_back(std::string mark) {
+    std::lock_guard const guard{mutex_};
+    wanted_mark_ = std::move(mark);
+}
+
 void proxy::take_wishes() {
     std::lock_guard const guard{mutex_};
     odds_ = wanted_;
+    mark_ = wanted_mark_;
     outside_ = wanted_outside_;
 }
 
@@ -109,7 +115,7 @@ void proxy::serve() {
         std::vector<pollfd> wanted{{socket_, POLLIN, 0}};
         for (auto const& it : pairs_) {
             wanted.push_back({it.client, POLLIN, 0});
-            wanted.push_back({it.server, POLLIN, 0});
+            wanted.push_back({is_held_back(it) ? -1 : it.server, POLLIN, 0});
         }
         ::poll(wanted.data(), wanted.size(), turn);
         auto at = wanted.begin() + 1;
@@ -180,6 +186,10 @@ void proxy::on_request(pair& it) {
     it.over = text.empty();
     if (it.first_words.size() < login) it.first_words += text;
     if (it.over || it.silent || is_swallowed(it) || is_shut_out(it)) return;
+    if (is_held_back(it)) {
+        it.early += text;
+        return;
+    }
     it.request = text;
     it.asks = true;
     it.over = happens(it, odds_.lose_request);
@@ -213,6 +223,7 @@ void proxy::on_reply(pair& it) {
 }
 
 void proxy::on_time(pair& it) {
+    if (!it.early.empty() && !is_held_back(it)) send_all(it.server, std::exchange(it.early, {}));
     if (it.silent && good_) it.over = true;
     if (it.shut_out && !is_shut_out(it)) it.over = true;
     if (it.late.empty() || clock::now() < it.due) return;

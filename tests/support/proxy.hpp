@@ -69,6 +69,9 @@ public:
     void be_bad(odds chances);
     /// Nothing passes for a while, and what comes meanwhile arrives late.
     void stall(bool so) noexcept { stalled_ = so; }
+    /// The same for those connections alone whose first request has this text in it, also ones that are made later.
+    void hold_back(std::string mark);
+    void let_go() { hold_back({}); }
 
     [[nodiscard]] int connections() const noexcept { return connections_; }
     [[nodiscard]] int faults() const noexcept { return faults_; }
@@ -84,11 +87,12 @@ private:
         int server{-1};
         int number{0};
         std::mt19937_64 random;
+        std::string first_words{};
         std::string request{};  ///< the last one that was passed on
+        std::string early{};    ///< requests that are held back
         std::string late{};     ///< a reply that is not yet due
         clock::time_point due{};
-        bool asks{false};  ///< and has had no answer yet
-        std::string first_words{};
+        bool asks{false};      ///< and has had no answer yet
         bool shut_out{false};  ///< something of it has vanished
         bool silent{false};
         bool over{false};
@@ -106,6 +110,9 @@ private:
         return it.number < swallowed_ || it.number == swallowed_one_;
     }
     [[nodiscard]] bool is_shut_out(pair& it) const;
+    [[nodiscard]] bool is_held_back(pair const& it) const noexcept {
+        return !mark_.empty() && it.first_words.find(mark_) != std::string::npos;
+    }
     [[nodiscard]] bool happens(pair& it, int odds);
     [[nodiscard]] int dial() const;
 
@@ -130,6 +137,8 @@ private:
     odds wanted_;                              ///< under the mutex
     std::vector<std::string> wanted_outside_;  ///< under the mutex
     std::vector<std::string> outside_;         ///< words of those who are shut out; of the thread
+    std::string wanted_mark_;                  ///< under the mutex
+    std::string mark_;                         ///< of the thread
     std::thread thread_;
 };
 

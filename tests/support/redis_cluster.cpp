@@ -283,6 +283,11 @@ void redis_cluster::end_move(unsigned slot, redis_server& from, redis_server& to
             require_ok(each->ask({"CLUSTER", "SETSLOT", number, "NODE", id}));
 }
 
+void redis_cluster::give_up_move(unsigned slot, redis_server& from, redis_server& to) {
+    for (auto* const each : {&to, &from})
+        require_ok(each->ask({"CLUSTER", "SETSLOT", std::to_string(slot), "STABLE"}));
+}
+
 void redis_cluster::move_slot(unsigned slot, redis_server& from, redis_server& to) {
     begin_move(slot, from, to);
     end_move(slot, from, to);

@@ -58,6 +58,8 @@ public:
     void begin_move(unsigned slot, redis_server& from, redis_server& to);
     /// Its second half.
     void end_move(unsigned slot, redis_server& from, redis_server& to);
+    /// Instead of its second half: the slot stays where it was.
+    void give_up_move(unsigned slot, redis_server& from, redis_server& to);
 
 private:
     [[nodiscard]] redis_server_options options_of_node(std::size_t which) const;

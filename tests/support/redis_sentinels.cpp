@@ -1,5 +1,6 @@
 #include "support/redis_sentinels.hpp"
 
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
@@ -50,12 +51,8 @@ redis_sentinels::redis_sentinels(redis_sentinels_options options) : options_{std
         }
         servers_.push_back(std::make_unique<redis_server>(here));
     }
-    std::string const name = master_name;
-    auto const lines =
-        "sentinel monitor " + name + " 127.0.0.1 " + std::to_string(servers_.front()->port()) +
-        " 2\nsentinel down-after-milliseconds " + name + " " +
-        std::to_string(options_.down_after.count()) + "\nsentinel failover-timeout " + name +
-        " 3000\nsentinel parallel-syncs " + name + " 2\n" + options_.sentinel_lines;
+    auto const lines = first_lines(servers_.front()->port()) + "sentinel config-epoch " +
+                       master_name + " " + std::to_string(options_.epoch) + "\n";
     for (std::size_t i = 0; i < servers_.size(); ++i)
         sentinels_.push_back(std::make_unique<redis_server>(redis_server_options{
             .tls = options_.tls,
@@ -65,6 +62,14 @@ redis_sentinels::redis_sentinels(redis_sentinels_options options) : options_{std
             .certificates = options_.tls ? servers_.front()->certificates() : std::string{},
             .place = options_.places[servers_.size() + i]}));
     await_in_step();
+}
+
+std::string redis_sentinels::first_lines(std::uint16_t master_port) const {
+    std::string const name = master_name;
+    return "sentinel monitor " + name + " 127.0.0.1 " + std::to_string(master_port) +
+           " 2\nsentinel down-after-milliseconds " + name + " " +
+           std::to_string(options_.down_after.count()) + "\nsentinel failover-timeout " + name +
+           " 3000\nsentinel parallel-syncs " + name + " 2\n" + options_.sentinel_lines;
 }
 
 std::string redis_sentinels::url() const {
@@ -133,6 +138,17 @@ void redis_sentinels::fail_over() {
                sentinels_agree_within),
            "a failover");
     await_other_than(old);
+}
+
+void redis_sentinels::make_sentinels_anew() {
+    auto const lines = first_lines(master().port());
+    for (auto const& each : sentinels_)
+        each->kill();
+    for (auto const& each : sentinels_) {
+        std::ofstream{each->directory() + "/sentinel.conf"} << lines;
+        each->start();
+    }
+    await_in_step();
 }
 
 }  // namespace holdfast::support

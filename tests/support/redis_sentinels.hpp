@@ -17,6 +17,7 @@ struct redis_sentinels_options {
     std::array<std::chrono::seconds, 3> clocks_ahead{};  ///< of the servers
     std::vector<std::string> arguments{};                ///< further ones for each server
     std::string sentinel_lines{};         ///< further ones for each sentinel's configuration
+    unsigned epoch{0};                    ///< of the first configuration: as after so many switches
     std::array<redis_place, 6> places{};  ///< of the servers, then of the sentinels
 };
 
@@ -44,8 +45,14 @@ public:
     /// Waits until all servers that live follow the master.
     void await_in_step();
 
+    /// Kills the sentinels and begins anew with as many, which have none of the files of those before: they know the
+    /// master of this moment, and count from the beginning. Waits until they know all others.
+    void make_sentinels_anew();
+
 private:
     [[nodiscard]] std::uint16_t master_port() const;
+    /// The configuration of a sentinel that knows nothing but its master.
+    [[nodiscard]] std::string first_lines(std::uint16_t master_port) const;
 
     redis_sentinels_options options_;
     std::vector<std::unique_ptr<redis_server>> servers_;

@@ -57,8 +57,10 @@ private:
         return out;
     }
 
-    /// The script and the names in its keys, "text" before a call that has it all; "load" and the script; or the verb.
+    /// The script and the names in its keys, "text" before a call that has it all; "load" and the script; what a
+    /// sentinel is asked; or the verb.
     static std::string shown(strings const& all) {
+        if (all[0] == "SENTINEL") return all[0] + " " + all[1];
         if (all[0] == "SCRIPT" && all[1] == "LOAD") return "load " + script_of(all[2]);
         if (all[0] != "EVALSHA" && all[0] != "EVAL") return all[0];
         auto out = (all[0] == "EVAL" ? "text " : "") + script_of(all[1]);

@@ -123,7 +123,7 @@ public:
 
     [[nodiscard]] bool is_ready() const noexcept { return at_ == phase::ready; }
     [[nodiscard]] std::size_t unanswered() const noexcept {
-        return asked_.size() + gathering_.size();
+        return asked_.size() + gathering_.size() + held_.size();
     }
 
     /// Ends the connection. Everything under way fails; it connects again when it is wanted.

@@ -163,32 +163,59 @@ void discovery::count_answer() {
 
 void discovery::conclude() {
     asked_at_ = now_;
-    if (failed_) return fail(*failed_);
-    if (found_.masters.empty()) {
+    if (!failed_ && found_.masters.empty()) {
         auto const who = line_.target().shown();
-        return fail({errc::store_unavailable,
-                     of_->kind == deployment::sentinel
-                         ? "the sentinel at " + who + " knows no master of the name '" +
-                               of_->master_name +
-                               "'; see the name behind the hosts of the store URL"
-                         : "the node at " + who + " knows of nobody who serves any slot"});
+        failed_ = {errc::store_unavailable,
+                   of_->kind == deployment::sentinel
+                       ? "the sentinel at " + who + " knows no master of the name '" +
+                             of_->master_name + "'; see the name behind the hosts of the store URL"
+                       : "the node at " + who + " knows of nobody who serves any slot"};
     }
-    // One that was cut off still tells of the master before.
-    if (found_.epoch < epoch_) {
-        failing_ = true;
-        return;
+    if (failed_) {
+        older_.forget(guides_[current_]);
+        return fail(*failed_);
     }
-    epoch_ = found_.epoch;
+    // To whom it may not name the others those of the URL are all there are.
+    if (found_.guides.empty()) found_.guides = with_seeds({guides_[current_]});
+    found_.epoch < epoch_ ? doubt(std::move(found_)) : follow(std::move(found_));
+}
+
+void discovery::follow(topology found) {
+    older_.clear();
+    epoch_ = found.epoch;
     failures_ = 0;
-    unchanged_ = known_ == found_.masters;
-    known_ = found_.masters;
-    learn_guides(std::move(found_.guides));
+    unchanged_ = known_ == found.masters;
+    known_ = std::move(found.masters);
+    sentinels_ = found.guides.size();
+    followed_ = with_seeds(std::move(found.guides));
+    turn_to(followed_);
     listener_.on_topology({known_, {}, epoch_});
+}
+
+// One that was cut off still tells of the master before, and is not followed. Where all do, and nobody is left who
+// might know better, that is the truth, and whatever they do from now on is told with low epochs.
+void discovery::doubt(topology found) {
+    base::error why{errc::store_unavailable,
+                    "the sentinel at " + line_.target().shown() + " tells of configuration " +
+                        std::to_string(found.epoch) + ", after " + std::to_string(epoch_) +
+                        " was followed: it was cut off, or the sentinels were made anew"};
+    older_.add(guides_[current_], std::move(found));
+    if (auto const* const agreed = older_.agreed(sentinels_)) {
+        why.text += "; all tell so now, and are followed";
+        listener_.on_no_topology(why);
+        return follow(topology{*agreed});
+    }
+    auto all = followed_;
+    for (auto& each : older_.guides())
+        if (std::ranges::find(all, each) == all.end()) all.push_back(std::move(each));
+    turn_to(std::move(all));
+    fail(std::move(why));
 }
 
 void discovery::fail(base::error why) {
     failing_ = true;
-    if (++failures_ % guides_.size() != 0) return;
+    if (++failures_ < guides_.size()) return;
+    failures_ = 0;
     if (of_->kind == deployment::sentinel && why.is(errc::access_denied))
         why.text +=
             "; a sentinel has its own: see the options 'sentineluser' and "
@@ -196,13 +223,17 @@ void discovery::fail(base::error why) {
     listener_.on_no_topology(why);
 }
 
-void discovery::learn_guides(std::vector<server_address> found) {
-    auto const here = guides_[current_];
+std::vector<server_address> discovery::with_seeds(std::vector<server_address> found) const {
     for (auto const& each : of_->hosts)
         if (server_address const seed{each.host, each.port};
             std::ranges::find(found, seed) == found.end())
             found.push_back(seed);
-    guides_ = std::move(found);
+    return found;
+}
+
+void discovery::turn_to(std::vector<server_address> guides) {
+    auto const here = guides_[current_];
+    guides_ = std::move(guides);
     auto const place = std::ranges::find(guides_, here);
     if (place == guides_.end()) {
         failing_ = true;

@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "net/poller.hpp"
 #include "stores/redis/connection.hpp"
+#include "stores/redis/older_answers.hpp"
 #include "stores/redis/subscription.hpp"
 #include "stores/redis/topology.hpp"
 
@@ -26,7 +27,7 @@ public:
     class listener {
     public:
         virtual void on_topology(topology const& found) = 0;
-        /// None of the guides can tell, for now.
+        /// None of the guides can tell, for now; or all of them contradict what they told before.
         virtual void on_no_topology(base::error const& why) = 0;
 
     protected:
@@ -72,12 +73,15 @@ private:
     void take_part(std::size_t which, answer const& what);
     void count_answer();
     void conclude();
+    void follow(topology found);
+    void doubt(topology found);
     void fail(base::error why);
     void turn_to_next();
     void follow_news();
     [[nodiscard]] base::instant ask_at(bool troubled) const noexcept;
     [[nodiscard]] std::shared_ptr<settings const> guide() const;
-    void learn_guides(std::vector<server_address> found);
+    [[nodiscard]] std::vector<server_address> with_seeds(std::vector<server_address> found) const;
+    void turn_to(std::vector<server_address> guides);
 
     std::shared_ptr<settings const> of_;
     listener& listener_;
@@ -97,6 +101,9 @@ private:
     topology found_;                     ///< by the questions under way
     std::vector<master> known_;          ///< by the last ones
     std::uint64_t epoch_{0};
+    std::vector<server_address> followed_;  ///< the guides, with the last answer that was followed
+    std::size_t sentinels_{0};              ///< how many it told of
+    older_answers older_;
 
     connection line_;
     std::optional<subscription> news_;

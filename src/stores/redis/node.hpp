@@ -52,6 +52,11 @@ public:
     void tend(base::instant now);
     [[nodiscard]] base::instant next_due() const noexcept;
 
+    /// Nothing is under way, and nothing waits for a connection.
+    [[nodiscard]] bool is_idle() const noexcept {
+        return commands.unanswered() == 0 && (!replicas || replicas->line().unanswered() == 0);
+    }
+
     /// A renewal that is asked for again must not follow the first one to where bytes vanish: cuts the
     /// connection for commands when it seems dead, and distrusts the other. Whether it did.
     bool leave_dead(base::instant now);

@@ -78,7 +78,10 @@ void servers::on_topology(topology const& found) {
         slots_->assign(static_cast<slot_number>(slot), serving[slot]);
     for (std::size_t lane = 0; lane < places_.size(); ++lane) {
         bool const serves = lane < used.size() && used[lane];
-        if (std::exchange(places_[lane].serves, serves) && !serves) leave(places_[lane]);
+        bool const served = std::exchange(places_[lane].serves, serves);
+        // One that never did was asked once (ASK) for keys of a slot on the move, and may never get the slot.
+        auto const* const known = places_[lane].server.get();
+        if (!serves && (served || (known != nullptr && known->is_idle()))) leave(places_[lane]);
     }
     known_ = true;
     owner_.on_known();

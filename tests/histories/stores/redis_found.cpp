@@ -39,10 +39,21 @@ void revive(redis_server& server) { server.is_alive() ? server.resume() : server
 /// So that the machine is not taken for dead when it is busy.
 constexpr std::chrono::seconds silence_bound{3};
 
+// A replica lags behind its master by a little, so a master that is gone takes some of its last grants with it.
+struct found_terms {
+    bool replicas{false};  ///< a grant counts when a replica has it
+    [[nodiscard]] char const* option() const { return replicas ? "&replicas=1" : ""; }
+};
+
+// A master that is asked to go, or comes back after another was found, goes on as one for some seconds, and a replica
+// that still follows it confirms what it grants. Only of one that has died it can be said that nothing confirmed is
+// lost.
 class sentinel_store final : public store {
 public:
+    explicit sentinel_store(found_terms terms) : terms_{terms} {}
+
     [[nodiscard]] std::string url(int) const override {
-        return servers_.url() + "?timeout=1s" + url_options(true);
+        return servers_.url() + "?timeout=1s" + terms_.option() + url_options(true);
     }
 
     [[nodiscard]] std::vector<fault> faults() override {
@@ -52,8 +63,8 @@ public:
                        .end = [this] { mend(); },
                        .forgets = true,
                        .longest = 1000ms});
-        add_end(out, "master killed", &redis_server::kill);
-        add_end(out, "master stopped until another is found", &redis_server::stop);
+        add_end(out, "master killed", &redis_server::kill, !terms_.replicas);
+        add_end(out, "master stopped until another is found", &redis_server::stop, true);
         out.push_back({.name = "master stopped for a moment",
                        .begin = [this](random&) { servers_.master().stop(); },
                        .end = [this] { mend(); },
@@ -79,7 +90,7 @@ public:
     }
 
 private:
-    void add_end(std::vector<fault>& out, char const* name, auto strike) {
+    void add_end(std::vector<fault>& out, char const* name, auto strike, bool forgets) {
         out.push_back({.name = name,
                        .begin =
                            [this, strike](random&) {
@@ -88,7 +99,7 @@ private:
                                servers_.await_other_than(old);
                            },
                        .end = [this] { mend(); },
-                       .forgets = true,
+                       .forgets = forgets,
                        .longest = 1000ms});
     }
 
@@ -114,22 +125,17 @@ private:
         servers_.await_in_step();
     }
 
+    found_terms terms_;
     redis_sentinels servers_{{.down_after = silence_bound}};
 };
 
-// A replica lags behind its master by a little, so a master that is gone takes some of its last grants with it. When it is
-// asked to go, a node of a cluster waits for its replica; a master that is watched by sentinels does not.
-struct cluster_terms {
-    bool replicas{false};  ///< a grant counts when a replica has it
-};
-
+// When it is asked to go, a node waits for its replica.
 class cluster_store final : public store {
 public:
-    explicit cluster_store(cluster_terms terms) : terms_{terms} {}
+    explicit cluster_store(found_terms terms) : terms_{terms} {}
 
     [[nodiscard]] std::string url(int) const override {
-        return nodes_.url() + "?timeout=1s" + (terms_.replicas ? "&replicas=1" : "") +
-               url_options(true);
+        return nodes_.url() + "?timeout=1s" + terms_.option() + url_options(true);
     }
 
     [[nodiscard]] std::vector<fault> faults() override {
@@ -234,19 +240,22 @@ private:
             nodes_.await_other_than(*each.from, each.slot);
     }
 
-    cluster_terms terms_;
+    found_terms terms_;
     redis_cluster nodes_{{.node_timeout = silence_bound}};
     std::vector<move> moves_;
 };
 
-store_row const sentinel{"redis-sentinel",
-                         [](std::uint64_t) { return std::make_unique<sentinel_store>(); }};
-store_row const cluster{"redis-cluster", [](std::uint64_t) {
-                            return std::make_unique<cluster_store>(cluster_terms{});
-                        }};
+store_row const sentinel{"redis-sentinel", [](std::uint64_t) {
+                             return std::make_unique<sentinel_store>(found_terms{});
+                         }};
+store_row const sentinel_replicated{
+    "redis-sentinel-replicas",
+    [](std::uint64_t) { return std::make_unique<sentinel_store>(found_terms{.replicas = true}); }};
+store_row const cluster{
+    "redis-cluster", [](std::uint64_t) { return std::make_unique<cluster_store>(found_terms{}); }};
 store_row const replicated{
     "redis-cluster-replicas",
-    [](std::uint64_t) { return std::make_unique<cluster_store>(cluster_terms{.replicas = true}); }};
+    [](std::uint64_t) { return std::make_unique<cluster_store>(found_terms{.replicas = true}); }};
 
 }  // namespace
 
