@@ -16,9 +16,9 @@ COLUMNS = 119  # of the pages for newcomers, tables aside
 _PAGES = ("README.md", "docs/getting-started.md", "docs/migrating.md", "docs/building.md")
 CLASS_FUNCTIONS = 35  # declared in one class of src
 # Larger ones, half of whose functions are those of an interface, or from before the rule: they may shrink, not grow.
-LARGE_CLASSES = {"src/stores/compare/working_copy.hpp": 48, "src/stores/compare/name_work.hpp": 37, "src/stores/redis/connection.hpp": 41,
-                 "src/stores/redis/link.hpp": 42, "src/stores/lease/rules.hpp": 42, "src/stores/memory/memory_ledger.hpp": 40,
-                 "src/stores/file/file_ledger.hpp": 39, "src/stores/file/file_access.hpp": 37}
+LARGE_CLASSES = {"src/stores/compare/working_copy.hpp": 48, "src/stores/redis/connection.hpp": 40,
+                 "src/stores/redis/link.hpp": 39, "src/stores/lease/rules.hpp": 42, "src/stores/memory/memory_ledger.hpp": 40,
+                 "src/stores/file/file_ledger.hpp": 39}
 
 _SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum|extern)\b")
 

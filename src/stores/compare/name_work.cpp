@@ -269,7 +269,7 @@ void name_work::fail(operation const& op, base::error why) {
 }
 
 void name_work::finish(operation const& op, seam::reply_body body) {
-    note_answer(*op, body);
+    if (news_.on_answer(*op, body)) wait_in_line(*op);
     if (op->refusal && !std::holds_alternative<seam::failure>(body)) body = *op->refusal;
     op->done(std::move(body));
     auto& name = names_[op->key];

@@ -9,6 +9,7 @@
 
 #include "stores/compare/client_state.hpp"
 #include "stores/compare/name_operation.hpp"
+#include "stores/compare/own_news.hpp"
 
 namespace holdfast::stores::compare {
 
@@ -43,7 +44,7 @@ public:
     [[nodiscard]] std::set<name_key> waited_for() const;
 
     /// Finds claims of ours that were granted while nobody told us. `stretch`: in which the view was asked for.
-    void observe(view const& seen, std::uint64_t stretch);
+    void observe(view const& seen, std::uint64_t stretch) { news_.observe(seen, stretch); }
 
 private:
     using operation = std::shared_ptr<name_operation>;
@@ -90,14 +91,12 @@ private:
     [[nodiscard]] bool may_assume(name_operation const& op);
     [[nodiscard]] bool is_absent(name_operation const& op);
     [[nodiscard]] judging context_of(name_operation const& op) const;
-    void note_answer(name_operation const& op, seam::reply_body& body);
-    void note_renewed(name_operation const& op, seam::reply_body& body);
     void wait_in_line(name_operation const& op);
-    void pass_on(group const& all, own_notice told);
     void stop_watching(name_key const& key, name_state& name);
     void forget_idle();
 
     client_state& client_;
+    own_news news_{client_};
     std::map<name_key, name_state> names_;
     std::size_t forget_above_{most_names};
     std::uint64_t order_{0};        ///< of all that the client does

@@ -76,7 +76,7 @@ void name_work::on_committed(group const& all, verdict& decided, committed const
     if (decided.head_written && !after.body.empty()) after.written = what.written;
     for (auto& notice : decided.own) {
         resolve(notice.what, what.written);
-        pass_on(all, std::move(notice));
+        news_.on_committed(all, std::move(notice));
     }
     auto& name = names_[op->key];
     bool const moves_on = decided.full || what.behind.has_value();

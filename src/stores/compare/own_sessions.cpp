@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 // For what lives with no session of its own, such as a cell.
 constexpr milliseconds common_lease{30'000};
 
-base::error const* error_of(outcome const& what) {
+base::error const* error_in(outcome const& what) {
     if (auto const* const no = std::get_if<rejected>(&what)) return &no->error;
     if (auto const* const doubt = std::get_if<unknown>(&what)) return &doubt->error;
     return nullptr;
@@ -90,7 +90,7 @@ void own_sessions::open(milliseconds lease, lease_slot& on) {
         if (made == nullptr) {
             // One that was opened without our hearing of it, and has died since, is not opened again.
             if (std::holds_alternative<rejected>(what)) slot.session.id = {};
-            auto const* const why = error_of(what);
+            auto const* const why = error_in(what);
             return finish(lease, why != nullptr ? *why : nonsense());
         }
         slot.open = true;
@@ -116,7 +116,7 @@ void own_sessions::raise(milliseconds lease, lease_slot& on) {
             return serve(lease);
         }
         if (std::holds_alternative<fenced>(what)) return declare_dead(id);
-        auto const* const why = error_of(what);
+        auto const* const why = error_in(what);
         finish(lease, why != nullptr ? *why : nonsense());
     });
     driver_.raise(which, id);
@@ -141,7 +141,7 @@ void own_sessions::keep(std::vector<session_id> ids, keeper then) {
     auto const which = calls_.add([this, then = std::move(then)](outcome&& what) {
         auto const* const found = std::get_if<std::vector<kept>>(&what);
         if (found == nullptr) {
-            auto const* const why = error_of(what);
+            auto const* const why = error_in(what);
             return then(nullptr, why != nullptr ? *why : nonsense());
         }
         note(*found);
@@ -240,7 +240,7 @@ void own_sessions::with_end(milliseconds span, bool shared, user then) {
     auto const which = calls_.add([this, id, span, shared, then](outcome&& what) {
         auto const* const made = std::get_if<opened>(&what);
         if (made == nullptr) {
-            auto const* const why = error_of(what);
+            auto const* const why = error_in(what);
             return then(nullptr, why != nullptr ? *why : nonsense());
         }
         if (shared) ends_.insert_or_assign(span, shared_end{id, made->began});

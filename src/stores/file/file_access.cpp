@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "stores/file/numbers.hpp"
+#include "stores/file/housekeeping.hpp"
 
 namespace holdfast::stores::file {
 
@@ -137,13 +137,8 @@ std::vector<std::int64_t> file_access::address(open_file& file,
 
 void file_access::tell(std::vector<seam::notice> own) {
     if (own.empty()) return;
-    for (auto const& notice : own) {
-        if (auto const* const granted = std::get_if<seam::claim_granted>(&notice)) {
-            waiting_.erase(granted->id);
-        } else if (auto const* const gone = std::get_if<seam::claim_gone>(&notice)) {
-            waiting_.erase(gone->id);
-        }
-    }
+    for (auto const& notice : own)
+        waiting_.note(notice);
     {
         base::lock_guard const guard{inbox_mutex_};
         std::ranges::move(own, std::back_inserter(inbox_));
@@ -164,7 +159,7 @@ void file_access::prepare(lease::rules& rules, seam::request const& what) {
     auto const& spec = *wanted->subject.spec;
     auto const* const record =
         open_->ledger.find(spec.name, spec.hash, spec.kind == lock_kind::condition);
-    if (record != nullptr && record->holders > 1) count_dead(rules, at_most_every);
+    if (record != nullptr && record->holders > 1) reap_dead(*open_, rules, at_most_every);
 }
 
 // Keeps an eye on the processes in the way of our waiting claims.
@@ -191,29 +186,7 @@ void file_access::observe_client(seam::identity const& who) {
 }
 
 void file_access::remember(seam::request const& what, seam::reply_body const& answer) {
-    if (auto const* const submit = std::get_if<seam::submit>(&what)) {
-        bool const queued = std::holds_alternative<seam::queued>(answer);
-        if (!queued && !std::holds_alternative<seam::granted>(answer)) return;
-        auto const& claim = submit->subject;
-        if (queued)
-            waiting_.emplace(claim.id, claim.spec);
-        else
-            waiting_.erase(claim.id);
-    } else if (auto const* const settle = std::get_if<seam::settle>(&what)) {
-        waiting_.erase(settle->subject.id);
-        return;
-    } else if (auto const* const renew = std::get_if<seam::renew>(&what)) {
-        auto const& items = std::get<seam::renewed>(answer).items;
-        for (std::size_t i = 0; i < items.size(); ++i) {
-            auto const& subject = renew->items[i].subject;
-            if (items[i].found == seam::renewal::status::waiting)
-                waiting_.emplace(subject.id, subject.spec);
-            else
-                waiting_.erase(subject.id);
-        }
-    } else if (!std::holds_alternative<seam::watch>(what)) {
-        return;
-    }
+    if (!waiting_.note(what, answer)) return;
     if (next_look() == base::never) {
         plan_look(base::boot_clock::now());
         poller_.wake();  // whoever drives does not know yet that there is something to look after

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "stores/file/file_poller.hpp"
 #include "stores/file/forks.hpp"
 #include "stores/file/open_file.hpp"
+#include "stores/file/waiting_claims.hpp"
 #include "stores/lease/rules.hpp"
 
 namespace holdfast::stores::file {
@@ -80,11 +80,8 @@ private:
     void observe_client(seam::identity const& who);
     void remember(seam::request const& what, seam::reply_body const& answer);
 
-    bool reap(open_file& file, lease::rules& rules, seam::client_id client);
-    void count_dead(lease::rules& rules, std::chrono::microseconds at_most_every);
     [[nodiscard]] std::vector<seam::client_id> dead_in_view();
     void tend(base::instant now, bool tick, std::vector<seam::client_id> const& suspects);
-    void sweep(lease::rules& rules, seam::store_time now);
     void follow_up(file_poller::news const& news);
     void plan_look(base::instant now);
     [[nodiscard]] bool busy();
@@ -112,7 +109,7 @@ private:
     bool deaf_{false};    ///< nobody can wake us, so we look more often
     std::optional<presence> alive_;
     std::unique_ptr<open_file> open_;
-    std::unordered_map<seam::claim_id, seam::spec_ptr> waiting_;
+    waiting_claims waiting_;
     base::random random_;
     std::vector<std::pair<log_level, std::string>> words_;  ///< to be logged without the lock
 

@@ -1,5 +1,4 @@
-// What a client does beside its requests: reading notices, ending the claims of the dead, keeping
-// the file small.
+// What a client does beside its requests: reading notices, looking who is dead.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -7,8 +6,8 @@
 #include <string>
 
 #include "stores/file/file_access.hpp"
+#include "stores/file/housekeeping.hpp"
 #include "stores/file/numbers.hpp"
-#include "stores/file/schema.hpp"
 
 namespace holdfast::stores::file {
 
@@ -21,7 +20,6 @@ constexpr milliseconds look_at_least{700};
 constexpr milliseconds look_at_most{1000};
 constexpr milliseconds look_when_deaf{100};
 constexpr seconds sweep_every{60};
-constexpr std::int64_t batch = 256;  // so that no transaction keeps the file locked for long
 
 }  // namespace
 
@@ -69,15 +67,15 @@ void file_access::tend(base::instant now, bool tick, std::vector<seam::client_id
     }
     auto dead = suspects;
     if (tick) std::ranges::copy(dead_in_view(), std::back_inserter(dead));
-    if (dead.empty() && waiting_.empty()) return;
+    if (dead.empty() && waiting_.all().empty()) return;
     auto& file = *open_;
     transact(file, now + patience, [&](lease::rules& rules, seam::store_time time) {
         for (auto const client : dead)
             if (file.people.gone(client)) reap(file, rules, client);
-        if (tick) count_dead(rules, count_every);
+        if (tick) reap_dead(file, rules, count_every);
         std::set<seam::claim_spec const*> seen;
-        for (auto const& [id, spec] : waiting_) {
-            if (!seen.insert(spec.get()).second || seen.size() > batch) continue;
+        for (auto const& [id, spec] : waiting_.all()) {
+            if (!seen.insert(spec.get()).second || seen.size() > chores_at_once) continue;
             auto* const record =
                 file.ledger.find(spec->name, spec->hash, spec->kind == lock_kind::condition);
             if (record == nullptr) continue;
@@ -85,7 +83,7 @@ void file_access::tend(base::instant now, bool tick, std::vector<seam::client_id
             // Not of its own accord: what looks dead and is not would look so again at once.
             if (tick) observe_name(*spec);
         }
-        if (file.ledger.due(file_ledger::chore::sweep, sweep_every)) sweep(rules, time);
+        if (file.ledger.due(file_ledger::chore::sweep, sweep_every)) sweep(file, rules, time);
     });
 }
 
@@ -133,59 +131,6 @@ void file_access::plan_look(base::instant now) {
         deaf_ ? look_when_deaf
               : look_at_least + milliseconds{static_cast<milliseconds::rep>(random_.below(spread))};
     next_look_ = (now + wait).time_since_epoch().count();
-}
-
-// Ends the claims of a client that is gone, at most a batch of them; its row goes with the last: whether
-// it went.
-bool file_access::reap(open_file& file, lease::rules& rules, seam::client_id client) {
-    auto const left = file.people.belongings(client);
-    std::vector<std::pair<bool, std::string>> names;
-    if (left.claims) {
-        auto row = file.file.query(
-            "SELECT DISTINCT condition, name FROM claims WHERE client = ? AND kept = 0 LIMIT ?");
-        row.with(raw(client), batch);
-        while (row.next())
-            names.emplace_back(row.integer(0) != 0, row.text(1));
-    }
-    for (auto const& [condition, name] : names) {
-        auto* const record = file.ledger.find(name, std::hash<std::string>{}(name), condition);
-        if (record != nullptr) rules.reap(*record, client);
-    }
-    if (static_cast<std::int64_t>(names.size()) == batch) return false;
-    if (left.watches) file.ledger.forget(client);
-    file.people.remove(client, left.notices);
-    return true;
-}
-
-void file_access::count_dead(lease::rules& rules, std::chrono::microseconds at_most_every) {
-    auto& file = *open_;
-    if (!file.ledger.due(file_ledger::chore::count_clients, at_most_every)) return;
-    for (auto const client : file.people.count())
-        reap(file, rules, client);
-}
-
-// Removes what is over and what nobody asks for any more.
-void file_access::sweep(lease::rules& rules, seam::store_time now) {
-    auto& file = *open_;
-    file.file.query("DELETE FROM bars WHERE until <= ?").with(count(now)).run();
-    sweep_ballots(file.file, now);
-    std::set<std::pair<bool, std::string>> names;
-    for (auto const* const sql :
-         {"SELECT kind = 4, name FROM cells WHERE expires <= ? LIMIT 256",
-          "SELECT condition, name FROM claims WHERE expires <= ? LIMIT 256",
-          "SELECT condition, name FROM names WHERE holders = 0 AND waiters = 0 AND cells = 0"
-          " AND keep_until <= ? LIMIT 256"}) {
-        auto row = file.file.query(sql);
-        row.with(count(now));
-        while (row.next())
-            names.emplace(row.integer(0) != 0, row.text(1));
-    }
-    for (auto const& [condition, name] : names) {
-        auto* const record = file.ledger.find(name, std::hash<std::string>{}(name), condition);
-        if (record == nullptr) continue;
-        rules.settle_time(*record);
-        if (record->empty(now)) file.ledger.erase(*record);
-    }
 }
 
 }  // namespace holdfast::stores::file

@@ -4,6 +4,7 @@
 
 #include "base/pause.hpp"
 #include "stores/file/file_access.hpp"
+#include "stores/file/housekeeping.hpp"
 #include "stores/file/numbers.hpp"
 
 namespace holdfast::stores::file {

@@ -12,19 +12,10 @@ namespace holdfast::stores::redis {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::nanoseconds;
 
 constexpr std::size_t read_size = 64U << 10;
 
 constexpr milliseconds longest_turn{2};
-
-constexpr milliseconds useful_after{250};
-constexpr milliseconds first_pause{20};
-constexpr milliseconds longest_pause{1000};
-// Where connections are ended again and again, as by an operator's script, somebody who waits for
-// messages must not be without them for most of the time.
-constexpr milliseconds short_pause{100};
-constexpr int short_pauses = 16;
 
 bool names_another_server(std::string_view words) noexcept {
     return words.starts_with("MOVED ") || words.starts_with("ASK ");
@@ -35,11 +26,11 @@ bool names_another_server(std::string_view words) noexcept {
 connection::connection(std::shared_ptr<settings const> to, std::string name, watcher& of,
                        net::poller& events, net::poller::tag about, std::uint64_t seed)
     : to_{std::move(to)},
-      name_{std::move(name)},
       watcher_{of},
       events_{events},
       about_{about},
-      random_{seed},
+      greeting_{std::move(name)},
+      pause_{seed},
       gathering_{*this} {}
 
 connection::~connection() = default;
@@ -68,7 +59,7 @@ void connection::send(question what, base::instant now) {
 // that of one whose clock has nothing to do with the times in the request.
 void connection::put(question what, base::instant now) {
     auto const wanted = what.what.only_for;
-    if (wanted != seam::clock_id{} && wanted != clock_)
+    if (wanted != seam::clock_id{} && wanted != clock())
         return what.from->on_failure(what.which, another_server(*to_));
     expect_answer(what, now);
     if (gathering_.takes(what)) return gathering_.add(std::move(what));
@@ -91,7 +82,7 @@ void connection::send_alone(question what) {
                         .give_up = what.give_up,
                         .meaning = question::purpose::script});
     if (what.asking) send_alone({.what = command{"ASKING"}, .give_up = what.give_up});
-    out_.append(what.what.bytes(clock_));
+    out_.append(what.what.bytes(clock()));
     asked_.push_back(std::move(what));
 }
 
@@ -106,7 +97,7 @@ base::instant connection::troubled_from() const noexcept {
                          : !held_.empty() ? held_.front().give_up
                                           : base::never;
     if (waiting != base::never) return waiting - to_->timeout + patience;
-    return kept_ && at_ != phase::ready ? base::after(dialled_, patience) : base::never;
+    return kept_ && at_ != phase::ready ? base::after(pause_.begun(), patience) : base::never;
 }
 
 void connection::flush(base::instant now, bool may_gather) {
@@ -124,7 +115,7 @@ void connection::flush(base::instant now, bool may_gather) {
 
 void connection::dial(base::instant now) {
     at_ = phase::dialling;
-    dialled_ = now;
+    pause_.begin(now);
     connect_by_ = now + to_->timeout;
     guarded(now, [&] {
         stream_ = std::make_unique<net::stream>(events_, about_, to_->server);
@@ -182,7 +173,7 @@ void connection::take(answer const& what, base::instant now) {
     if (gathering_.is_premature(first, what)) return repeat(std::move(first), now);
     if (first.what.piece.gathers) gathering_.learn(first.what, what);
     try {
-        first.from->on_answer(first.which, what, clock_);
+        first.from->on_answer(first.which, what, clock());
     } catch (garbled const& why) {
         first.from->on_failure(first.which, unreachable(why.what(), *to_));
         throw;
@@ -248,23 +239,12 @@ void connection::cut(base::error const& why, base::instant now) {
     stream_.reset();
     out_.clear();
     written_ = 0;
-    greetings_ = 0;
-    clock_ = {};
-    clock_is_shared_ = false;
+    greeting_.forget();
     heard_ = more_ = false;
     silent_from_ = base::never;
     scripts_.clear();
     last_error_ = why;
-    if (was_ready && now - ready_since_ >= useful_after) failures_ = 0;
-    // The first try after a connection that worked is made at once, unless it was made just now.
-    rest_until_ = base::after(dialled_, first_pause);
-    if (auto const before = failures_++; !was_ready || before > 0) {
-        auto const doublings = std::min(before, 10);
-        auto const cap = was_ready && before < short_pauses ? short_pause : longest_pause;
-        auto const span = std::min<nanoseconds>(cap, first_pause * (1 << doublings));
-        auto const half = static_cast<std::uint64_t>(span.count() / 2);
-        rest_until_ = std::max(rest_until_, now + span / 2 + nanoseconds{random_.below(half)});
-    }
+    pause_.end(was_ready, now);
     auto asked = std::exchange(asked_, {});
     auto held = std::exchange(held_, {});
     watcher_.on_break(why);
@@ -278,9 +258,7 @@ void connection::cut(base::error const& why, base::instant now) {
 
 void connection::lead_to(std::shared_ptr<settings const> to) {
     to_ = std::move(to);
-    failures_ = 0;
-    dialled_ = {};
-    rest_until_ = {};
+    pause_.forget();
 }
 
 void connection::abandon() noexcept {

@@ -13,10 +13,11 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/random.hpp"
 #include "net/poller.hpp"
 #include "stores/redis/answer.hpp"
+#include "stores/redis/dial_pause.hpp"
 #include "stores/redis/gathering.hpp"
+#include "stores/redis/greeting.hpp"
 #include "stores/redis/question.hpp"
 #include "stores/redis/script_cache.hpp"
 #include "stores/redis/settings.hpp"
@@ -27,15 +28,9 @@ class stream;
 
 namespace holdfast::stores::redis {
 
-/// The server does not let us do what we are here for.
-struct unwelcome {
-    base::error why;
-};
-
 /// Connects when there is something to send, or always (`keep`), and again with growing pauses
-/// after a failure. The pauses begin small again when the connection has proved useful: a command of
-/// an asker was carried out, its owner says so, or it lasted for a while. When it breaks, everything that was under way fails: nobody can know what of it
-/// took effect. Nothing here waits.
+/// after a failure (`dial_pause`). It has proved useful when a command of an asker was carried out, or its owner says so.
+/// When it breaks, everything that was under way fails: nobody can know what of it took effect. Nothing here waits.
 ///
 /// Thread-safety: none; its owner serialises.
 class connection final : gathering::owner {
@@ -86,7 +81,7 @@ public:
     void tell(command what) { out_.append(what.bytes()); }
 
     /// Something useful has come: the pauses between tries begin small again.
-    void prove() noexcept { failures_ = 0; }
+    void prove() noexcept { pause_.prove(); }
 
     /// Writes what is queued, as far as there is room. What goes together with others may be left to gather while
     /// somebody reads the answers, and comes here again with each of them.
@@ -102,15 +97,12 @@ public:
 
     /// From the next connection on, before anything else is sent: learn which server it is, have nothing to do with a
     /// replica, and for a connection that calls scripts learn which of them are there.
-    void vet(bool calls_scripts) noexcept {
-        vets_ = true;
-        calls_scripts_ = calls_scripts;
-    }
+    void vet(bool calls_scripts) noexcept { greeting_.vet(calls_scripts); }
     /// Of the server that is reached: the same for all of its clients, another after its restart. Where
     /// the server does not say which it is, one of this connection alone. 0 while there is none.
-    [[nodiscard]] seam::clock_id clock() const noexcept { return clock_; }
+    [[nodiscard]] seam::clock_id clock() const noexcept { return greeting_.clock(); }
     /// Whether all clients of the server, and its other connections, know the clock by the same name.
-    [[nodiscard]] bool clock_is_shared() const noexcept { return clock_is_shared_; }
+    [[nodiscard]] bool clock_is_shared() const noexcept { return greeting_.clock_is_shared(); }
 
     /// What time brings: connects, gives up, reconnects.
     void tend(base::instant now);
@@ -143,7 +135,6 @@ private:
     [[nodiscard]] base::instant answer_by() const override {
         return base::boot_clock::now() + to_->timeout;
     }
-    void ask_ourselves(command what, question::purpose meaning, base::instant now);
     void take_greeting(question const& asked, answer const& what, base::instant now);
     void become_ready(base::instant now);
     void receive(base::instant now);
@@ -159,24 +150,15 @@ private:
     void guarded(base::instant now, Step step);
 
     std::shared_ptr<settings const> to_;
-    std::string name_;  ///< that the server shows for it
     watcher& watcher_;
     net::poller& events_;
     net::poller::tag const about_;
-    base::random random_;
 
     phase at_{phase::idle};
     bool kept_{false};
-    bool vets_{false};
-    bool calls_scripts_{false};
-    seam::clock_id clock_{};
-    bool clock_is_shared_{false};
-    int failures_{0};
-    int greetings_{0};            ///< essential ones that are not yet answered
-    base::instant rest_until_{};  ///< no new try before
+    greeting greeting_;
+    dial_pause pause_;
     base::instant connect_by_{};
-    base::instant dialled_{};
-    base::instant ready_since_{};
     bool heard_{false};                       ///< something came on this connection
     base::instant silent_from_{base::never};  ///< from then on its silence is too long
     std::optional<base::error> last_error_;

@@ -18,7 +18,7 @@ base::instant connection::front_due() const noexcept {
 
 base::instant connection::next_due() const noexcept {
     auto const due = front_due();
-    if (at_ == phase::idle) return kept_ || !held_.empty() ? std::min(due, rest_until_) : due;
+    if (at_ == phase::idle) return kept_ || !held_.empty() ? std::min(due, pause_.over()) : due;
     return at_ == phase::ready ? due : std::min(due, connect_by_);
 }
 
@@ -29,7 +29,7 @@ void connection::tend(base::instant now) {
         if (at_ == phase::dialling) on_ready(now);  // a host may have been looked up
     }
     bool const wanted = kept_ || !held_.empty();
-    if (at_ == phase::idle && wanted && now >= rest_until_) dial(now);
+    if (at_ == phase::idle && wanted && now >= pause_.over()) dial(now);
 }
 
 base::error connection::no_connection() const {

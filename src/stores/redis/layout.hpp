@@ -14,6 +14,9 @@
 
 namespace holdfast::stores::redis {
 
+/// A listing asks for so many keys at once.
+inline constexpr unsigned keys_per_scan = 1000;
+
 /// What a message means.
 struct heard {
     std::optional<seam::notice> notice{};  ///< nothing when it makes no sense

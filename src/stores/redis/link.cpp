@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/random.hpp"
 #include "base/text.hpp"
 #include "stores/redis/fault.hpp"
 
@@ -17,9 +16,6 @@ constexpr std::chrono::seconds watch_every{20};
 // With so many commands under way, a further one waits until the driver has read some answers, and
 // goes out with others in one piece. Below, it is written at once.
 constexpr std::size_t gather_from = 8;
-
-// A server that only paused keeps its subscription when it goes on within this time.
-constexpr std::chrono::milliseconds shortest_probe{250};
 
 // By which servers show the connections of a client.
 std::string name_of(seam::identity const& self) {
@@ -53,12 +49,9 @@ link::link(settings wanted, seam::identity const& self, seam::event_sink& sink, 
                   : make_native_layout(*settings_, self, slots_)},
       known_{settings_->kind == deployment::one_server},
       servers_{settings_, name_of(self), *this, poller_,
-               settings_->kind == deployment::sentinel ? std::make_shared<slot_map>() : slots_} {
-    subscription::listener& heard_by = *this;
-    if (auto channel = layout_->channel(); !channel.empty())
-        messages_.emplace(settings_, name_of(self) + "-messages", std::move(channel), heard_by,
-                          poller_, servers::own_tag, base::entropy());
-}
+               settings_->kind == deployment::sentinel ? std::make_shared<slot_map>() : slots_},
+      hearing_{settings_,       name_of(self) + "-messages", layout_->channel(), *this, poller_,
+               servers::own_tag} {}
 
 link::~link() {
     pending_.clear_and_dispose([](pending_request* request) { delete request; });
@@ -86,7 +79,7 @@ bool link::keep_early(seam::request_id id, seam::request& what) {
     base::lock_guard const held{mutex_};
     if (known_ || shut_ || abandoned_) return false;
     now_ = base::boot_clock::now();
-    early_.push_back({id, std::move(what), now_ + settings_->timeout});
+    early_.keep({id, std::move(what), now_ + settings_->timeout});
     poller_.wake();
     return true;
 }
@@ -101,18 +94,19 @@ std::optional<seam::reply> link::begin(seam::request_id id, traits const& about,
                        to->commands.is_ready() && first.only_for != to->commands.clock();
     if (stale)
         return seam::reply{{}, seam::failure{another_server(to->target())}, to->commands.clock()};
-    if (about.key && messages_)
+    if (about.key && hearing_.is_possible())
         about.watches ? void(watched_.insert(*about.key)) : void(watched_.erase(*about.key));
     if (about.watches && watch_again_at_ == base::never) watch_again_at_ = now_ + watch_every;
     if (about.answer_within > std::chrono::milliseconds::zero() && to != nullptr &&
         to->leave_dead(now_)) {
-        if (messages_) messages_->probe(std::max(2 * about.answer_within, shortest_probe), now_);
+        hearing_.probe(about.answer_within, now_);
         poller_.wake();
     }
     auto const before = to != nullptr ? to->commands.unanswered() : 0;
     auto& request = launch(std::move(work), id);
     request.answer_within = about.answer_within;
-    if (about.listens && messages_ && !messages_->is_heard()) listen(request);
+    request.deaf = about.listens && hearing_.begin_to_rely();
+    if (request.deaf) poller_.wake();
     advance(request);
     write_or_leave(to, about.is_renewal ? 0 : before);
     poller_.wake_by(next_due());
@@ -123,7 +117,7 @@ std::optional<seam::reply> link::begin(seam::request_id id, traits const& about,
 void link::on_known() {
     mutex_.assert_held();
     known_ = true;
-    for (auto& each : std::exchange(early_, {})) {
+    for (auto& each : early_.take()) {
         traits const about{each.what};
         auto work = layout_->begin(std::move(each.what));
         auto reply = work->outbox.empty() ? std::optional{work->close()}
@@ -132,26 +126,10 @@ void link::on_known() {
     }
 }
 
-void link::expire_early() {
-    auto const over = [now = now_](early_request const& each) { return now >= each.give_up; };
-    if (std::ranges::none_of(early_, over)) return;
-    auto const why = unreachable("nobody tells in time which server to ask", *settings_);
-    for (auto const& each : early_)
-        if (over(each)) deliveries_.add(each.id, failed(why));
-    std::erase_if(early_, over);
-}
-
 pending_request& link::launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id) {
     auto* const request = new pending_request{*this, std::move(what), id};
     pending_.push_back(*request);
     return *request;
-}
-
-void link::listen(pending_request& request) {
-    request.deaf = true;
-    ++deaf_;
-    messages_->start();
-    poller_.wake();
 }
 
 // Sends what the request wants sent; when nothing is under way any more, it is complete.
@@ -182,11 +160,7 @@ void link::complete(pending_request& request) {
         reply.clock = to->commands.clock();
     bool const waits = std::holds_alternative<seam::queued>(reply.body) ||
                        std::holds_alternative<seam::done>(reply.body);
-    if (request.deaf) {
-        --deaf_;
-        missed_ = missed_ || waits;
-        say_restored();
-    }
+    if (request.deaf) hearing_.on_answered(waits);
     pass_on(*request.id(), std::move(reply), request.answer_within);
 }
 

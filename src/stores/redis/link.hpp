@@ -13,17 +13,18 @@
 #include "base/mutex.hpp"
 #include "net/poller.hpp"
 #include "stores/redis/deliveries.hpp"
+#include "stores/redis/early_requests.hpp"
+#include "stores/redis/hearing.hpp"
 #include "stores/redis/layout.hpp"
 #include "stores/redis/log_limit.hpp"
 #include "stores/redis/pending_request.hpp"
 #include "stores/redis/servers.hpp"
-#include "stores/redis/subscription.hpp"
 
 namespace holdfast::stores::redis {
 
 /// Thread-safety: `send`, `lane_of`, `flush` and `interrupt` from any thread at once; the rest by one thread at a time.
 /// Nothing is called back while a lock is held.
-class link final : servers::owner, subscription::listener, pending_request::owner {
+class link final : servers::owner, hearing::owner, pending_request::owner {
 public:
     link(settings wanted, seam::identity const& self, seam::event_sink& sink, log_function log);
     ~link();
@@ -54,12 +55,6 @@ private:
         std::optional<seam::cell_key> key{};         ///< that it watches, or no longer does
         bool watches{false};
     };
-    /// One that came before it was known where the servers are.
-    struct early_request {
-        seam::request_id id{};
-        seam::request what;
-        base::instant give_up{};
-    };
 
     // servers::owner
     void on_known() override;
@@ -70,30 +65,27 @@ private:
     // pending_request::owner
     void send(question what) override;
     void on_answered(pending_request& request, seam::clock_id by) override;
-    // subscription::listener
+    // hearing::owner
     void on_message(std::string_view message) override;
-    void on_subscribed() override;
-    void on_unsubscribed(base::error const& why) override;
+    void on_heard() override;
+    void on_restored() override;
+    void on_unheard(base::error const& why) override;
 
     [[nodiscard]] bool keep_early(seam::request_id id, seam::request& what)
         HOLDFAST_EXCLUDES(mutex_);
     [[nodiscard]] std::optional<seam::reply> begin(seam::request_id id, traits const& about,
                                                    std::unique_ptr<exchange> work)
         HOLDFAST_REQUIRES(mutex_);
-    void expire_early() HOLDFAST_REQUIRES(mutex_);
     pending_request& launch(std::unique_ptr<exchange> what, std::optional<seam::request_id> id)
         HOLDFAST_REQUIRES(mutex_);
-    void listen(pending_request& request) HOLDFAST_REQUIRES(mutex_);
     void advance(pending_request& request) HOLDFAST_REQUIRES(mutex_);
     void write_or_leave(node* to, std::size_t before) HOLDFAST_REQUIRES(mutex_);
     void complete(pending_request& request) HOLDFAST_REQUIRES(mutex_);
     void pass_on(seam::request_id id, seam::reply reply, std::chrono::milliseconds answer_within)
         HOLDFAST_REQUIRES(mutex_);
     void on_carried_out(seam::clock_id by) HOLDFAST_REQUIRES(mutex_);
-    void say_restored() HOLDFAST_REQUIRES(mutex_);
     void tell(seam::notice what) HOLDFAST_REQUIRES(mutex_);
     void tend() HOLDFAST_REQUIRES(mutex_);
-    void tend_messages() HOLDFAST_REQUIRES(mutex_);
     void watch_again() HOLDFAST_REQUIRES(mutex_);
     [[nodiscard]] base::instant next_due() const noexcept HOLDFAST_REQUIRES(mutex_);
     void drive_locked(base::instant until) HOLDFAST_REQUIRES(mutex_);
@@ -119,17 +111,11 @@ private:
     bool shut_ HOLDFAST_GUARDED_BY(mutex_){false};
     bool driven_ HOLDFAST_GUARDED_BY(mutex_){
         false};  ///< somebody is in `drive`, who writes what others leave
-    bool down_ HOLDFAST_GUARDED_BY(mutex_){false};          ///< some server is, as the log says
-    bool heard_before_ HOLDFAST_GUARDED_BY(mutex_){false};  ///< messages have arrived once
-    bool missed_ HOLDFAST_GUARDED_BY(mutex_){
-        false};  ///< messages may have been missed by those who wait for them
-    std::size_t deaf_ HOLDFAST_GUARDED_BY(mutex_){0};  ///< how many deaf requests are under way
+    bool down_ HOLDFAST_GUARDED_BY(mutex_){false};  ///< some server is, as the log says
     base::instant now_ HOLDFAST_GUARDED_BY(mutex_){};
     servers servers_ HOLDFAST_GUARDED_BY(mutex_);
-    std::optional<subscription> messages_
-        HOLDFAST_GUARDED_BY(mutex_);                      ///< none for a layout without them
-    base::instant led_at_ HOLDFAST_GUARDED_BY(mutex_){};  ///< when they were last led to a server
-    std::vector<early_request> early_ HOLDFAST_GUARDED_BY(mutex_);
+    hearing hearing_ HOLDFAST_GUARDED_BY(mutex_);
+    early_requests early_ HOLDFAST_GUARDED_BY(mutex_);
     boost::intrusive::list<pending_request> pending_ HOLDFAST_GUARDED_BY(mutex_);
     std::set<seam::cell_key> watched_ HOLDFAST_GUARDED_BY(mutex_);
     base::instant watch_again_at_ HOLDFAST_GUARDED_BY(mutex_){base::never};

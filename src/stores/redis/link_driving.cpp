@@ -10,12 +10,9 @@ namespace holdfast::stores::redis {
 
 namespace {
 
-// A server that was chosen to tell, and does not take the subscription, is left for another one.
-constexpr std::chrono::seconds messages_patience{1};
-
 // Whether any had more to tell than could be read in one turn.
-bool have_more(servers const& all, std::optional<subscription> const& messages) noexcept {
-    return all.has_more() || (messages && messages->line().has_more());
+bool have_more(servers const& all, hearing const& messages) noexcept {
+    return all.has_more() || messages.has_more();
 }
 
 // Where many are under way, the processor has better things to do than to look for their answers.
@@ -44,7 +41,7 @@ void link::drive(base::instant until) {
     poller_.wake_by(next_due());
     // What TLS has read ahead shows at no socket, and neither does what a broken connection tells: whoever waits for the
     // descriptor must come back for it.
-    if (have_more(servers_, messages_) || !deliveries_.empty()) poller_.wake();
+    if (have_more(servers_, hearing_) || !deliveries_.empty()) poller_.wake();
     driven_ = false;
 }
 
@@ -70,7 +67,7 @@ void link::drive_locked(base::instant until) {
         // Who drives many waits for their descriptors, and only takes what is there: that sets no timer.
         bool const only_looks = !looked && now_ >= until;
         if (!only_looks) poller_.wake_by(std::min(until, next_due()));
-        bool const more = have_more(servers_, messages_);
+        bool const more = have_more(servers_, hearing_);
         if (more) poller_.wake();
         auto const wait_until = only_looks ? now_ : base::never;
         bool const soon = are_few(pending_);
@@ -87,49 +84,32 @@ void link::drive_locked(base::instant until) {
 
 // Reads from those that are ready, or had more than could be read in one turn.
 void link::take(std::span<net::poller::event const> events) {
-    bool const more_messages = messages_ && messages_->line().has_more();
+    bool const more_messages = hearing_.has_more();
     if (servers_.has_more()) servers_.take_rest(now_);
     for (auto const& each : events) {
         if (each.about != servers::own_tag) {
             servers_.take(each.about, now_);
-        } else if (messages_ && !more_messages) {
-            messages_->on_ready(now_);
+        } else if (!more_messages) {
+            hearing_.on_ready(now_);
         }
     }
-    if (more_messages) messages_->on_ready(now_);
+    if (more_messages) hearing_.on_ready(now_);
 }
 
 void link::tend() {
     if (shut_) return;
     if (now_ >= watch_again_at_) watch_again();
     servers_.tend(now_);
-    if (!early_.empty()) expire_early();
-    if (messages_ && messages_->is_started()) tend_messages();
-}
-
-// Any server tells what any other has published: it is heard where it is heard.
-void link::tend_messages() {
-    if (settings_->kind != deployment::one_server && known_) {
-        auto const& target = messages_->line().target();
-        bool const gone = !servers_.has(target);
-        if (gone || (!messages_->is_heard() && now_ >= led_at_ + messages_patience)) {
-            led_at_ = now_;
-            auto next = servers_.any(target);
-            if (next != nullptr && (gone || next->shown() != target.shown()))
-                messages_->lead_to(std::move(next), now_);
-        }
-    }
-    messages_->tend(now_);
-    messages_->flush(now_);
+    for (auto const& each : early_.take_expired(now_))
+        deliveries_.add(
+            each.id,
+            {{},
+             seam::failure{unreachable("nobody tells in time which server to ask", *settings_)}});
+    hearing_.tend(servers_, known_, now_);
 }
 
 base::instant link::next_due() const noexcept {
-    auto due = std::min(servers_.next_due(), watch_again_at_);
-    if (!early_.empty()) due = std::min(due, early_.front().give_up);
-    if (!messages_ || !messages_->is_started()) return due;
-    if (settings_->kind != deployment::one_server && !messages_->is_heard())
-        due = std::min(due, base::after(led_at_, messages_patience));
-    return std::min(due, messages_->next_due());
+    return std::min({servers_.next_due(), watch_again_at_, early_.next_due(), hearing_.next_due()});
 }
 
 bool link::deliver() {
@@ -152,7 +132,7 @@ void link::shut() noexcept {
     if (std::exchange(shut_, true)) return;
     base::error const why{errc::closed, "the store is shut"};
     servers_.cut(why, now_);
-    if (messages_) messages_->line().cut(why, now_);
+    hearing_.cut(why, now_);
     deliveries_ = {};
 }
 
@@ -162,7 +142,7 @@ void link::abandon() noexcept {
     if (!mutex_.try_lock()) return;
     base::lock_guard const held{mutex_, std::adopt_lock};
     servers_.abandon();
-    if (messages_) messages_->line().abandon();
+    hearing_.abandon();
 }
 
 // --- what the servers tell -----------------------------------------------------------------------
@@ -193,7 +173,7 @@ void link::on_break(node& to, base::error const& why) {
 // Whoever waits is told why, as when a connection cannot be made.
 void link::on_unknown(base::error const& why) {
     mutex_.assert_held();
-    for (auto const& each : std::exchange(early_, {}))
+    for (auto const& each : early_.take())
         deliveries_.add(each.id, {{}, seam::failure{why}});
     if (!shut_) warn(about_servers_, why.text);
 }
@@ -221,23 +201,18 @@ void link::on_message(std::string_view message) {
     if (what.notice) tell(std::move(*what.notice));
 }
 
-void link::on_subscribed() {
+void link::on_heard() {
     mutex_.assert_held();
-    if (std::exchange(heard_before_, true)) missed_ = true;
     if (!watched_.empty()) watch_again();
-    say_restored();
 }
 
-// What waits was queued, or goes on waiting, since before anybody listened. Said once for all that were
-// deaf together: whoever hears it asks for everything that waits.
-void link::say_restored() {
-    if (!missed_ || deaf_ > 0 || !messages_->is_heard()) return;
-    missed_ = false;
+void link::on_restored() {
+    mutex_.assert_held();
     deliveries_.add(seam::session_changed{seam::session_changed::state::restored,
                                           "messages of the server arrive again"});
 }
 
-void link::on_unsubscribed(base::error const& why) {
+void link::on_unheard(base::error const& why) {
     mutex_.assert_held();
     if (!shut_) warn(about_messages_, "no messages arrive: " + why.text);
 }

@@ -18,7 +18,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t names_per_page = 200;
-constexpr unsigned keys_per_scan = 1000;
 
 claim_info read_claim(answer_reader& in, seam::store_time now) {
     constexpr std::size_t fields = 8;

@@ -16,8 +16,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr unsigned keys_per_scan = 1000;
-
 // What a value of ours says: <claim id>:<sequence>, with ":kept" behind it under a minimum hold.
 claim_info read_holder(std::string_view value, bool ours, std::int64_t time_left) {
     claim_info out;
