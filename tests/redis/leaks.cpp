@@ -24,12 +24,12 @@ std::multiset<std::string> names_of_ours(redis_server const& server) {
 class inspection {
 public:
     void visit(redis_server const& server, bool is_master, bool is_guide) {
-        auto const names = names_of_ours(server);
-        for (auto const& name : names) {
+        auto const connections = names_of_ours(server);
+        for (auto const& name : connections) {
             auto const kind = name.substr(name.rfind('-') + 1);
             bool const finds = kind == "discovery" || kind == "switches";
             if (!(finds ? is_guide : is_master)) complain(name + " where it has nothing to do");
-            if (names.count(name) > 1) complain(name + " twice at one server");
+            if (connections.count(name) > 1) complain(name + " twice at one server");
             if (finds || kind == "messages") ++single_[name];
         }
         std::istringstream channels{server.ask({"PUBSUB", "CHANNELS", "holdfast:client:*"})};

@@ -146,7 +146,9 @@ TEST(sentinels_made_anew, are_followed) {
     mutex wanted{mine, "q", {.lease = 60s}};
     auto held = wanted.acquire();
     servers.make_sentinels_anew();
-    servers.fail_over();
+    auto& old = servers.master();
+    old.kill();
+    servers.await_other_than(old);
     EXPECT_TRUE(eventually([&] { return held.renew() == lease_state::held; }))
         << held.loss_reason();
     EXPECT_EQ(held.release(), release_outcome::released);

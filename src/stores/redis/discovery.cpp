@@ -189,7 +189,7 @@ void discovery::follow(topology found) {
     sentinels_ = found.guides.size();
     followed_ = with_seeds(std::move(found.guides));
     turn_to(followed_);
-    listener_.on_topology({known_, {}, epoch_});
+    listener_.on_topology({known_, {}, epoch_, std::move(found.remark)});
 }
 
 // One that was cut off still tells of the master before, and is not followed. Where all do, and nobody is left who
@@ -201,9 +201,9 @@ void discovery::doubt(topology found) {
                         " was followed: it was cut off, or the sentinels were made anew"};
     older_.add(guides_[current_], std::move(found));
     if (auto const* const agreed = older_.agreed(sentinels_)) {
-        why.text += "; all tell so now, and are followed";
-        listener_.on_no_topology(why);
-        return follow(topology{*agreed});
+        auto believed = *agreed;
+        believed.remark = why.text + "; all tell so now, and are followed";
+        return follow(std::move(believed));
     }
     auto all = followed_;
     for (auto& each : older_.guides())

@@ -27,7 +27,7 @@ public:
     class listener {
     public:
         virtual void on_topology(topology const& found) = 0;
-        /// None of the guides can tell, for now; or all of them contradict what they told before.
+        /// None of the guides can tell, for now.
         virtual void on_no_topology(base::error const& why) = 0;
 
     protected:

@@ -114,9 +114,10 @@ std::optional<seam::reply> link::begin(seam::request_id id, traits const& about,
 }
 
 // Those who came first go first.
-void link::on_known() {
+void link::on_known(std::string const& remark) {
     mutex_.assert_held();
     known_ = true;
+    if (!remark.empty() && !shut_) warn(about_guides_, remark);
     for (auto& each : early_.take()) {
         traits const about{each.what};
         auto work = layout_->begin(std::move(each.what));

@@ -57,7 +57,7 @@ private:
     };
 
     // servers::owner
-    void on_known() override;
+    void on_known(std::string const& remark) override;
     void on_unknown(base::error const& why) override;
     void on_another() override;
     void on_break(node& to, base::error const& why) override;
@@ -121,6 +121,7 @@ private:
     base::instant watch_again_at_ HOLDFAST_GUARDED_BY(mutex_){base::never};
     deliveries deliveries_ HOLDFAST_GUARDED_BY(mutex_);
     log_limit about_servers_ HOLDFAST_GUARDED_BY(mutex_);
+    log_limit about_guides_ HOLDFAST_GUARDED_BY(mutex_);
     log_limit about_messages_ HOLDFAST_GUARDED_BY(mutex_);
 };
 

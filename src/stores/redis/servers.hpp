@@ -27,8 +27,8 @@ class servers final : node::owner, discovery::listener {
 public:
     class owner {
     public:
-        /// It is known where the servers are, or they are others than before.
-        virtual void on_known() = 0;
+        /// It is known where the servers are, or they are others than before. `remark`: for the log, if any.
+        virtual void on_known(std::string const& remark) = 0;
         virtual void on_unknown(base::error const& why) = 0;
         /// Behind a lane another server answers than before.
         virtual void on_another() = 0;

@@ -84,7 +84,7 @@ void servers::on_topology(topology const& found) {
         if (!serves && (served || (known != nullptr && known->is_idle()))) leave(places_[lane]);
     }
     known_ = true;
-    owner_.on_known();
+    owner_.on_known(found.remark);
     events_.wake();
 }
 

@@ -38,6 +38,7 @@ struct topology {
     std::vector<master> masters;
     std::vector<server_address> guides;  ///< who can be asked the next time
     std::uint64_t epoch{0};              ///< of the sentinels' configuration: the higher one counts
+    std::string remark{};                ///< for the log, where something is odd
 };
 
 /// The answer to CLUSTER SLOTS. `asked` is who gave it: an address without a host is of the same host. Throws
