@@ -246,7 +246,8 @@ void client::release() {
         if (home_.is_quiet()) ++served_;
         auto const longest = static_cast<std::uint64_t>(home_.how().longest_lease.count());
         if (home_.how().keeps && !home_.is_quiet() && time() < until_ && home_.draws().one_in(3))
-            keep_for_ = std::chrono::milliseconds{1 + home_.draws().below(longest)};
+            keep_for_ = std::chrono::milliseconds{
+                1 + home_.draws().below(home_.how().longest_keep * longest)};
         nanos const keep = keep_for_;
         kept_until_ = home_.now() + keep - keep / stores::quorum::drift;
     }

@@ -122,6 +122,24 @@ TEST(quorum_variants, a_member_with_the_clock_that_it_had_is_believed_without_it
               "");
 }
 
+// With one member away during the hold, and another that has lost what it kept, two that know nothing are a majority.
+TEST(quorum_variants, a_name_is_kept_for_longer_than_members_sit_out) {
+    struct generous : judgement {
+        std::chrono::milliseconds longest_kept(std::chrono::milliseconds) const override {
+            return std::chrono::hours{1};
+        }
+    };
+    static generous const wrong;
+    auto const found = found_with([](plan& how) {
+        how.judge = &wrong;
+        how.members = 3;
+        how.wipes = how.keeps = true;
+        how.evicts = false;
+        how.longest_keep = 5;
+    });
+    EXPECT_NE(found.find("keeps it taken"), std::string::npos) << found;
+}
+
 TEST(quorum_variants, members_take_any_ballot) {
     auto const found = found_with([](plan& how) {
         how.any_ballot = true;

@@ -36,9 +36,10 @@ struct plan {
     bool evicts{false};
     // What clients do with their holds.
     bool downgrades{false};
-    bool keeps{false};      ///< the name, for a while after the release
-    bool joins{false};      ///< claims of one owner, as one hold
-    nanos slow_answers{0};  ///< answers may take so much longer than requests
+    bool keeps{false};              ///< the name, for a while after the release
+    std::uint64_t longest_keep{1};  ///< in longest leases
+    bool joins{false};              ///< claims of one owner, as one hold
+    nanos slow_answers{0};          ///< answers may take so much longer than requests
     stores::quorum::judgement const* judge{nullptr};  ///< the product's own, when there is none
     bool any_ballot{false};                           ///< members take whatever is proposed
     std::chrono::milliseconds longest_lease{2000};

@@ -10,8 +10,8 @@ void claim_votes::settle(seam::request_id id, seam::settle const& what, base::in
     auto const found = claims_.find(what.subject.id);
     if (found == claims_.end()) return rounds_.reply(id, seam::settled{}, now);  // gone
     auto& entry = found->second;
-    // A member that has lost its data sits out no longer than that, and nobody gives it again what is kept.
-    auto const keep_for = std::min(what.keep_for, membership_.agreed().longest_lease);
+    auto const keep_for =
+        std::min(what.keep_for, judge_.longest_kept(membership_.agreed().longest_lease));
     if (entry.at == claim_entry::phase::voting) stop_vote(entry, now);
     if (std::exchange(entry.at, claim_entry::phase::ending) != claim_entry::phase::ending)
         entry.over = claim_endings::surely_over(entry.longest_lease, now) + keep_for;

@@ -43,6 +43,13 @@ public:
     /// Whether a claim without a majority is given back also to members that have not answered.
     [[nodiscard]] virtual bool gives_back_unanswered() const { return true; }
 
+    /// For how long a name is kept taken after its release, at most: a member that has lost it sits out no longer, and
+    /// nobody gives it again what is kept.
+    [[nodiscard]] virtual std::chrono::milliseconds longest_kept(
+        std::chrono::milliseconds longest_lease) const {
+        return longest_lease;
+    }
+
     /// The latest moment of the member's clock at which a request may take effect that is given up at `when`.
     [[nodiscard]] virtual seam::store_time not_after(reading const& of, base::instant when) const {
         auto passed = when - of.received;
