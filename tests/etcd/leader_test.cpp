@@ -37,6 +37,7 @@ TEST_P(leader_test, under_load) {
     load.end();
     if (fault.loses_nothing) {
         EXPECT_EQ(load.losses(), 0U);
+        EXPECT_EQ(load.refused(), 0U) << "two were inside, and the fence told them apart";
     }
     EXPECT_TRUE(is_empty(server_, 20s));
 }

@@ -25,7 +25,8 @@ struct used_servers {
 /// Expects that before long each of so many clients, all of which have waited for something, has at most one connection
 /// of each kind at each server, none at those where it has nothing to do, and hears of its grants by one subscription.
 /// To be called while the clients live: what they have is closed with them.
-void expect_no_leaks(used_servers const& at, std::size_t clients = support::load_options{}.processes);
+void expect_no_leaks(used_servers const& at,
+                     std::size_t clients = support::load_options{}.processes);
 
 /// How many connections of ours a server has.
 [[nodiscard]] std::size_t connections_of_ours(redis_server const& server);

@@ -17,7 +17,7 @@ using support::load_options;
 // From the cut on: two seconds until it is noticed, the election, a lease that ends, and more to spare, on a busy machine.
 constexpr auto partition_recovery = 90s;  // Sentinel tries again after 6 s when its votes are split
 
-std::vector<std::string> const names{"a", "b", "c"};
+std::vector<std::string> const contended{"a", "b", "c"};
 
 // Processes are on one side and the other in turn.
 load_options on_both_sides(partitioned_network const& network) {
@@ -29,10 +29,10 @@ constexpr fenced_load::part small_side{.first = 1, .step = 2};
 TEST(cluster_partition, is_survived_by_the_larger_side_and_fenced) {
     partitioned_network network{6, {0}};
     support::redis_cluster nodes{{.node_timeout = 2s, .places = network.places()}};
-    constexpr unsigned slot_of_b = 3300;
+    constexpr unsigned slot = 3300;
     auto& old = nodes.node(0);
-    ASSERT_EQ(&nodes.master_of(slot_of_b), &old);
-    fenced_load load{nodes.url(), names, on_both_sides(network)};
+    ASSERT_EQ(&nodes.master_of(slot), &old);
+    fenced_load load{nodes.url(), contended, on_both_sides(network)};
     ASSERT_TRUE(load.goes_on(partition_recovery, large_side));
     ASSERT_TRUE(load.goes_on(partition_recovery, small_side));
     network.cut();
@@ -65,7 +65,7 @@ protected:
 TEST_F(sentinel_partition, lets_both_sides_in_and_is_fenced) {
     auto& old = servers.server(0);
     ASSERT_EQ(&servers.master(), &old);
-    fenced_load load{servers.url(), names, on_both_sides(network)};
+    fenced_load load{servers.url(), contended, on_both_sides(network)};
     ASSERT_TRUE(load.goes_on(partition_recovery, large_side));
     ASSERT_TRUE(load.goes_on(partition_recovery, small_side));
     network.cut();
@@ -91,7 +91,7 @@ TEST_F(sentinel_partition, lets_both_sides_in_and_is_fenced) {
 
 // What replicas do not confirm is not granted: the side without them stands still.
 TEST_F(sentinel_partition, stops_the_side_without_replicas_where_they_must_confirm) {
-    fenced_load load{servers.url() + "?replicas=1&timeout=1s", names, on_both_sides(network)};
+    fenced_load load{servers.url() + "?replicas=1&timeout=1s", contended, on_both_sides(network)};
     ASSERT_TRUE(load.goes_on(partition_recovery, large_side));
     ASSERT_TRUE(load.goes_on(partition_recovery, small_side));
     network.cut();

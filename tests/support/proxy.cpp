@@ -50,8 +50,13 @@ void send_all(int to, std::string_view text) {
 
 }  // namespace
 
-proxy::proxy(std::uint16_t target, std::uint64_t seed, odds chances)
-    : target_{target}, seed_{seed}, odds_{chances}, socket_{new_socket()}, wanted_{chances} {
+proxy::proxy(std::uint16_t target, std::uint64_t seed, odds chances, onlooker who)
+    : target_{target},
+      seed_{seed},
+      who_{std::move(who)},
+      odds_{chances},
+      socket_{new_socket()},
+      wanted_{chances} {
     auto here = loopback();
     socklen_t length = sizeof here;
     if (::bind(socket_, raw(here), length) != 0 || ::listen(socket_, 128) != 0 ||
@@ -190,6 +195,7 @@ void proxy::on_request(pair& it) {
         it.early += text;
         return;
     }
+    if (who_.on_request) who_.on_request(it.number, text);
     it.request = text;
     it.asks = true;
     it.over = happens(it, odds_.lose_request);
@@ -199,6 +205,7 @@ void proxy::on_request(pair& it) {
 void proxy::on_reply(pair& it) {
     auto const text = receive(it.server);
     if (std::exchange(it.asks, false)) ++round_trips_;
+    if (who_.on_reply) who_.on_reply(it.number, text);
     if (is_swallowed(it) || is_shut_out(it)) {
         it.over = text.empty();
         return;

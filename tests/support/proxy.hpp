@@ -4,10 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,12 +28,18 @@ struct odds {
         false};  ///< what was under way at a break arrives once more, with the next connection
 };
 
+/// Called with what passes, on the proxy's thread: the connection's number, and what was read.
+struct onlooker {
+    std::function<void(int, std::string_view)> on_request{};
+    std::function<void(int, std::string_view)> on_reply{};
+};
+
 /// Listens on a port of 127.0.0.1 and passes on what comes, as badly as it is told. What happens to
 /// a connection depends on the seed, on its number and on what passes. Ends when the object ends.
 /// Thread-safety: every member may be called from any thread at once.
 class proxy {
 public:
-    proxy(std::uint16_t target, std::uint64_t seed, odds chances = {});
+    proxy(std::uint16_t target, std::uint64_t seed, odds chances = {}, onlooker who = {});
     ~proxy();
     proxy(proxy const&) = delete;
     proxy& operator=(proxy const&) = delete;
@@ -119,6 +127,7 @@ private:
     std::atomic<std::uint16_t> target_;
     std::atomic<int> left_{0};  ///< how many connections, from the first on, are to break
     std::uint64_t seed_;
+    onlooker const who_;
     odds odds_;  ///< of the thread
     int socket_{-1};
     std::uint16_t port_{0};
