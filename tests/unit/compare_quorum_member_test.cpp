@@ -66,13 +66,13 @@ private:
         }
         settle();
     }
-    void tend() override {
+    void tend() override HOLDFAST_REQUIRES(mutex_) {
         if (now_ < due_) return;
         due_ = base::never;
         out_.fail(*silent_, {errc::store_unavailable, "no answer came in time"}, false);
     }
     void take(std::span<net::poller::event const>) override {}
-    base::instant next_due() const noexcept override { return due_; }
+    base::instant next_due() const noexcept override HOLDFAST_REQUIRES(mutex_) { return due_; }
     void cut() noexcept override {}
     void abandon() noexcept override {}
 
