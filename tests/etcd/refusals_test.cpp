@@ -59,6 +59,21 @@ TEST(etcd_refusals, users_are_let_in_by_their_password_and_need_rights_on_the_pr
         << error_of(elsewhere).text;
 }
 
+// The lease is there, and would last for its time beside another one.
+TEST(etcd_refusals, a_session_that_has_its_lease_and_no_record_is_asked_for_again_by_its_id) {
+    support::etcd_server const server{{.arguments = cheap_passwords}};
+    server.want_users("anna", "s3cret", "holdfast/other/");
+    client self{reach(with_user(server.url(), "anna:s3cret"))};
+    auto const id = new_session();
+    for (int i = 0; i < 3; ++i) {
+        auto const found = self.open(id, 30s);
+        EXPECT_TRUE(is<compare::unknown>(found));
+        EXPECT_TRUE(error_of(found).is(errc::access_denied)) << error_of(found).text;
+    }
+    auto const all = server.control({"lease", "list"}, support::etcd_server::administrator);
+    EXPECT_TRUE(all.starts_with("found 1 leases")) << all;
+}
+
 TEST(etcd_refusals, a_user_for_a_server_without_users_is_refused) {
     support::etcd_server const server;
     auto const found = open_at(with_user(server.url(), "anna:s3cret"));

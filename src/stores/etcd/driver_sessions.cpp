@@ -16,8 +16,10 @@ struct driver::opening_session {
     std::chrono::milliseconds lease{};
     std::string body;
     compare::opened out;
+    bool granted{false};  ///< the lease is there
     bool written{false};
     bool hears{false};
+    fault deaf{};  ///< why it does not hear, and will not
     bool over{false};
 };
 
@@ -48,6 +50,7 @@ void driver::grant(std::shared_ptr<opening_session> const& session) {
                 trouble.error.text.find("lease already exists") != std::string::npos)
                 return ask_for_grant(session);
             if (trouble) return advance(session, trouble);
+            session->granted = true;
             session->out.lease = std::chrono::seconds{response.ttl()};
             session->out.began = store_time_of(sent);
             write_record(session);
@@ -70,6 +73,7 @@ void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
             if (!passed)
                 return advance(session, not_sent({errc::store_unavailable,
                                                   "etcd has changed its leader meanwhile"}));
+            session->granted = true;
             session->out.lease = std::chrono::seconds{response.grantedttl()};
             session->out.began = store_time_of(sent) - *passed;  // no earlier
             write_record(session);
@@ -90,14 +94,18 @@ void driver::write_record(std::shared_ptr<opening_session> const& session) {
         });
 }
 
+// What cannot hear is told when it is known whether there is a lease: as long as that may be, it is asked for again by
+// the same id. Another one would leave it behind.
 void driver::advance(std::shared_ptr<opening_session> const& session, fault const& trouble) {
     if (session->over) return;
-    if (!trouble && !(session->written && session->hears)) return;
+    if (!trouble && !(session->written && (session->hears || session->deaf))) return;
     session->over = true;
-    if (!trouble) return tell(session->which, session->out);
+    auto why = trouble ? trouble : session->deaf;
+    if (!why) return tell(session->which, session->out);
+    if (session->granted) why.certain = false;
     // Nobody asks for it again: the next try has another id.
-    if (trouble.certain) close_mailbox(session->id);
-    tell(session->which, trouble);
+    if (why.certain) close_mailbox(session->id);
+    tell(session->which, why);
 }
 
 void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
@@ -128,7 +136,8 @@ void driver::open_mailbox(std::shared_ptr<opening_session> const& session) {
                  if (trouble) mail_.erase(found);
                  for (auto const& each : waiting) {
                      each->hears = !trouble;
-                     advance(each, trouble);
+                     each->deaf = trouble;
+                     advance(each, {});
                  }
              }});
 }
