@@ -175,6 +175,16 @@ TEST_F(compare_doubt, a_session_that_died_is_closed_at_the_driver) {
     EXPECT_EQ(driver_.closed, std::vector{keeping.session});
 }
 
+// It would live on for its lease.
+TEST_F(compare_doubt,
+       a_session_of_which_it_is_not_known_whether_it_was_opened_is_closed_with_the_client) {
+    submit(claim(1, 30s));
+    auto const opening = next("open");
+    answer(opening, unknown{{errc::store_unavailable, "no answer"}});
+    machine_.close();
+    EXPECT_EQ(driver_.closed, std::vector{opening.session});
+}
+
 TEST_F(compare_doubt, sessions_of_many_lengths_do_not_gather) {
     for (int seconds = 1; seconds <= 40; ++seconds) {
         auto const mine = claim(100U + static_cast<unsigned>(seconds),

@@ -251,8 +251,10 @@ void own_sessions::with_end(milliseconds span, bool shared, user then) {
 }
 
 void own_sessions::close(std::function<bool(session_id)> const& idle) noexcept {
+    // Also one that may have been opened without our hearing of it.
     for (auto const& [lease, slot] : slots_)
-        if (slot.open && idle(slot.session.id)) driver_.close(slot.session.id);
+        if (slot.session.id != session_id{} && idle(slot.session.id))
+            driver_.close(slot.session.id);
     slots_.clear();
 }
 
