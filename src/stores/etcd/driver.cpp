@@ -172,9 +172,29 @@ void driver::interrupt() noexcept {
 }
 
 void driver::shut() noexcept {
-    base::lock_guard const guard{mutex_};
-    core_->calls.shut();
-    core_->watching.on_lost();
+    {
+        base::lock_guard const guard{mutex_};
+        core_->calls.shut();
+        core_->watching.on_lost();
+    }
+    if (!abandoned_) await_farewells();
+}
+
+// gRPC may write them only while somebody looks, and nobody does from now on.
+void driver::await_farewells() {
+    auto const end = base::boot_clock::now() + farewell_time;
+    for (bool more = true; more;) {
+        {
+            base::lock_guard const guard{mutex_};
+            if (!core_->calls.busy()) return;
+        }
+        void* tag = nullptr;
+        bool ok = false;
+        more = core_->queue.AsyncNext(&tag, &ok, deadline_in(left_until(end))) ==
+               grpc::CompletionQueue::GOT_EVENT;
+        base::lock_guard const guard{mutex_};
+        more ? static_cast<completion*>(tag)->complete(ok) : core_->calls.cancel_all();
+    }
 }
 
 }  // namespace holdfast::stores::etcd

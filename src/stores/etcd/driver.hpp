@@ -4,6 +4,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,7 @@ private:
     void take_events(base::instant until) HOLDFAST_EXCLUDES(mutex_);
     void wake() noexcept;
     [[nodiscard]] bool finish();
+    void await_farewells() HOLDFAST_EXCLUDES(mutex_);
     void tell(compare::ticket which, compare::outcome what) HOLDFAST_REQUIRES(mutex_) {
         out_.tell(which, std::move(what));
     }
@@ -122,6 +124,8 @@ private:
     /// Never another one. Its queue and its waker are used by anybody, the rest of it under the mutex.
     std::unique_ptr<core> core_;
     std::map<compare::session_id, mailbox> mail_ HOLDFAST_GUARDED_BY(mutex_);
+    /// They were asked for, and may be there without our having heard of it.
+    std::set<compare::session_id> in_doubt_ HOLDFAST_GUARDED_BY(mutex_);
     bool lost_ HOLDFAST_GUARDED_BY(mutex_){false};  ///< the connection, since it was last there
     bool warned_ HOLDFAST_GUARDED_BY(mutex_){false};
 

@@ -16,7 +16,7 @@ struct driver::opening_session {
     std::chrono::milliseconds lease{};
     std::string body;
     compare::opened out;
-    bool granted{false};  ///< the lease is there
+    bool may_last{false};  ///< its lease is there, for all we know
     bool written{false};
     bool hears{false};
     fault deaf{};  ///< why it does not hear, and will not
@@ -31,6 +31,7 @@ void driver::open(compare::ticket which, compare::session_id id, std::chrono::mi
     session->id = id;
     session->lease = lease;
     session->body = std::move(body);
+    session->may_last = in_doubt_.contains(id);
     session->hears = session->body.empty();  // the end of something: nobody writes to it
     grant(session);
     if (!session->over && !session->hears) open_mailbox(session);
@@ -47,10 +48,12 @@ void driver::grant(std::shared_ptr<opening_session> const& session) {
             mutex_.assert_held();
             // The id is our own, so a lease that is there already is the one that was asked for before.
             if (trouble.certain &&
-                trouble.error.text.find("lease already exists") != std::string::npos)
+                trouble.error.text.find("lease already exists") != std::string::npos) {
+                session->may_last = true;
                 return ask_for_grant(session);
+            }
             if (trouble) return advance(session, trouble);
-            session->granted = true;
+            session->may_last = true;
             session->out.lease = std::chrono::seconds{response.ttl()};
             session->out.began = store_time_of(sent);
             write_record(session);
@@ -66,6 +69,7 @@ void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
                         base::instant sent) {
             mutex_.assert_held();
             if (trouble) return advance(session, trouble);
+            session->may_last = false;
             if (response.ttl() <= 0)
                 return advance(session, not_sent({errc::store_unavailable,
                                                   "the session ended before it was opened"}));
@@ -73,7 +77,7 @@ void driver::ask_for_grant(std::shared_ptr<opening_session> const& session) {
             if (!passed)
                 return advance(session, not_sent({errc::store_unavailable,
                                                   "etcd has changed its leader meanwhile"}));
-            session->granted = true;
+            session->may_last = true;
             session->out.lease = std::chrono::seconds{response.grantedttl()};
             session->out.began = store_time_of(sent) - *passed;  // no earlier
             write_record(session);
@@ -101,8 +105,11 @@ void driver::advance(std::shared_ptr<opening_session> const& session, fault cons
     if (!trouble && !(session->written && (session->hears || session->deaf))) return;
     session->over = true;
     auto why = trouble ? trouble : session->deaf;
+    in_doubt_.erase(session->id);
     if (!why) return tell(session->which, session->out);
-    if (session->granted) why.certain = false;
+    if (session->may_last) why.certain = false;
+    bool const is_asked_again = !session->body.empty();
+    if (!why.certain && is_asked_again) in_doubt_.insert(session->id);
     // Nobody asks for it again: the next try has another id.
     if (why.certain) close_mailbox(session->id);
     tell(session->which, why);
@@ -209,6 +216,7 @@ void driver::raise(compare::ticket which, compare::session_id id) {
 void driver::close(compare::session_id id) noexcept try {
     base::lock_guard const guard{mutex_};
     close_mailbox(id);
+    in_doubt_.erase(id);
     if (!core_->calls.is_ready()) return;
     wire::LeaseRevokeRequest request;
     request.set_id(lease_of(id));
