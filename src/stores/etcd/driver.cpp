@@ -171,19 +171,15 @@ void driver::interrupt() noexcept {
     wake();
 }
 
+// gRPC may write farewells only while somebody looks, and nobody does from now on.
 void driver::shut() noexcept {
     {
         base::lock_guard const guard{mutex_};
         core_->calls.shut();
         core_->watching.on_lost();
     }
-    if (!abandoned_) await_farewells();
-}
-
-// gRPC may write them only while somebody looks, and nobody does from now on.
-void driver::await_farewells() {
     auto const end = base::boot_clock::now() + farewell_time;
-    for (bool more = true; more;) {
+    for (bool more = !abandoned_; more;) {
         {
             base::lock_guard const guard{mutex_};
             if (!core_->calls.busy()) return;

@@ -92,7 +92,6 @@ private:
     void take_events(base::instant until) HOLDFAST_EXCLUDES(mutex_);
     void wake() noexcept;
     [[nodiscard]] bool finish();
-    void await_farewells() HOLDFAST_EXCLUDES(mutex_);
     void tell(compare::ticket which, compare::outcome what) HOLDFAST_REQUIRES(mutex_) {
         out_.tell(which, std::move(what));
     }
