@@ -19,7 +19,8 @@ claim_table::~claim_table() {
 claim_state& claim_table::add(std::shared_ptr<wait_queue> const& queue) {
     // Threads that hand a hold on are nobody in particular.
     auto const actor = queue->terms->sharable() ? seam::actor_id{} : queue->waiting.front().actor;
-    seam::claim subject{queue->terms->spec, next_id(), actor};
+    seam::claim_id const id{shared_.settings.self, numbers_.next_with_index()};
+    seam::claim subject{queue->terms->spec, id, actor};
     auto* const claim = new claim_state{std::move(subject), queue->terms};
     claims_.emplace(claim->subject.id.number, claim);
     claim->queue = queue;
@@ -52,6 +53,7 @@ void claim_table::remove(claim_state& claim) {
     if (claim.listed) waiting_.remove(claim.terms->spec->hash, claim.subject.id.number);
     unwatch_name(claim);
     claims_.erase(claim.subject.id.number);
+    numbers_.give_back(claim.subject.id);
     delete &claim;
 }
 

@@ -9,6 +9,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "core/cell_watches.hpp"
+#include "core/claim_numbers.hpp"
 #include "core/claim_state.hpp"
 #include "core/engine_context.hpp"
 #include "core/name_watches.hpp"
@@ -28,9 +29,9 @@ public:
     claim_table(claim_table const&) = delete;
     claim_table& operator=(claim_table const&) = delete;
 
-    /// Names a claim, or one swap, for ever.
-    [[nodiscard]] seam::claim_id next_id() noexcept {
-        return {shared_.settings.self, ++last_claim_};
+    /// Names one swap for ever.
+    [[nodiscard]] seam::claim_id next_operation() noexcept {
+        return {shared_.settings.self, numbers_.next()};
     }
     /// A claim for those who wait in the queue, of which it is the current one.
     claim_state& add(std::shared_ptr<wait_queue> const& queue);
@@ -40,7 +41,7 @@ public:
     [[nodiscard]] std::vector<claim_state*> all() const;
     [[nodiscard]] auto const& by_number() const noexcept { return claims_; }
     [[nodiscard]] bool empty() const noexcept { return claims_.empty(); }
-    /// The claim is no more.
+    /// The claim is no more: at a store with sessions neither here nor there.
     void remove(claim_state& claim);
 
     /// The only way from one phase to another.
@@ -68,7 +69,7 @@ private:
     boost::unordered_flat_map<std::uint64_t, claim_state*> claims_;
     waiting_claims waiting_;
     name_watches name_watches_;
-    std::uint64_t last_claim_{0};
+    claim_numbers numbers_;
 };
 
 }  // namespace holdfast::core

@@ -133,7 +133,10 @@ void notice_reader::on_session_end(claim_state& claim, std::string const& why, b
     case phase::over:
     case phase::ending:
         parts_.settlements.tell_release(claim, release_outcome::unknown);
-        return parts_.settlements.forget(claim);
+        // A copy of the submit that is under way goes on in the next session: only a settlement behind it ends that.
+        if (claim.unanswered == 0) return parts_.settlements.forget(claim);
+        if (claim.at() == phase::over) parts_.settlements.settle(claim, now);
+        return;
     }
 }
 

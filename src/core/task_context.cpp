@@ -11,7 +11,7 @@ base::instant task_context::now() const noexcept { return parts_.shared.now; }
 
 nanoseconds task_context::jitter(nanoseconds span) { return parts_.shared.jitter(span); }
 
-seam::claim_id task_context::next_operation() { return parts_.claims.next_id(); }
+seam::claim_id task_context::next_operation() { return parts_.claims.next_operation(); }
 
 task_context::asking task_context::make_asking(seam::request what, bool within_deadline) {
     auto const patience = base::after(now(), parts_.shared.settings.patience);

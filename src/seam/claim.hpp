@@ -26,8 +26,18 @@ enum class client_id : std::uint64_t {};
 
 /// Names one claim for ever: every request carries it, so that a request sent twice is harmless.
 struct claim_id {
+    static constexpr unsigned index_bits = 16;
+    static constexpr std::uint64_t most_indexes = (std::uint64_t{1} << index_bits) - 1;
+
     client_id client{};
+    /// Rises with age; its lowest bits are the index.
     std::uint64_t number{0};
+
+    /// A small number that no two claims of a client have at one time, so that keys that cost a store something for ever
+    /// are used again. Where claims end with their sessions, none that may still be at the store has it either. 0: none.
+    [[nodiscard]] constexpr std::uint16_t index() const noexcept {
+        return static_cast<std::uint16_t>(number & most_indexes);
+    }
 
     auto operator<=>(claim_id const&) const = default;
 };

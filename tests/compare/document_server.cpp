@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 namespace holdfast::driver_tests {
 
@@ -227,6 +228,11 @@ std::uint64_t document_server::append(document& where, line_item const& item) {
     };
     if (auto const found = std::ranges::find_if(where.line, same); found != where.line.end())
         return found->first;
+    // As in a store whose keys are made of clients and indexes.
+    for (auto const& [at, other] : where.line)
+        if (!flaws_.forgets_leavers && other.id.client == item.id.client && item.id.index() != 0 &&
+            other.id.index() == item.id.index() && alive(other.session))
+            throw std::logic_error{"two claims of a client have one index"};
     auto const place = item.place != 0 ? item.place : draw_place();
     line_item placed = item;
     placed.place = place;

@@ -1,5 +1,7 @@
 // How many requests the server gets, by its own count.
 #include <iostream>
+#include <set>
+#include <sstream>
 
 #include "etcd/faults.hpp"
 #include "support/hand_overs.hpp"
@@ -61,6 +63,24 @@ TEST_F(counts_test, a_hand_over_to_another_client_is_little_more) {
     EXPECT_GT(changes, static_cast<int>(clients) * turns * 9 / 10);
     EXPECT_LE(each, 2.5);
     EXPECT_GE(each, 2) << "a place in the line, and a release";
+}
+
+// etcd remembers each key that there ever was until its history is compacted, and a look at a line takes longer for each.
+TEST_F(counts_test, those_who_wait_use_the_keys_of_those_before_them) {
+    constexpr unsigned clients = 4;
+    support::ring_of_clients ring{server_.url(), clients};
+    auto const changes = ring.pass_around(100);
+    std::set<std::string> keys;
+    auto const last = server_.revision();
+    for (auto at = last / 50; at <= last; at += last / 50) {
+        std::istringstream lines{server_.control(
+            {"get", "holdfast/line/", "--prefix", "--keys-only", "--rev=" + std::to_string(at)})};
+        for (std::string line; std::getline(lines, line);)
+            if (!line.empty()) keys.insert(line);
+    }
+    std::cout << changes << " hand-overs, " << keys.size() << " keys in the line" << std::endl;
+    EXPECT_GE(keys.size(), 1U) << "nobody was ever seen waiting";
+    EXPECT_LE(keys.size(), clients);
 }
 
 }  // namespace

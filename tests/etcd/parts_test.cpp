@@ -4,6 +4,7 @@
 #include "stores/etcd/fault.hpp"
 #include "stores/etcd/keys.hpp"
 #include "stores/etcd/lease_times.hpp"
+#include "stores/etcd/look.hpp"
 #include "stores/etcd/session_looks.hpp"
 #include "stores/etcd/signs_of_life.hpp"
 #include "stores/etcd/transaction.hpp"
@@ -173,41 +174,92 @@ TEST(etcd_versions, those_that_may_end_a_lease_early_are_known) {
 
 TEST(etcd_keys, lines_do_not_nest) {
     keys const at{"p/"};
-    seam::claim_id const id{static_cast<seam::client_id>(1), 2};
     std::string const zero(1, '\0');
     std::vector<std::string> const names{"a",     "a" + zero, "a" + zero + "b", "a/b", "a b",
                                          "a\xff", "b"};
     for (auto const& one : names)
         for (auto const& other : names) {
-            auto const range = at.line({one, false});
-            auto const key = at.claim({other, false}, id);
-            EXPECT_EQ(range.begin <= key && key < range.end, one == other)
-                << one << " and " << other;
-            EXPECT_EQ(key < at.claim({one, false}, id), other < one);
-            EXPECT_EQ(at.name_of(key, true), other);
+            for (auto const number : {2U, 0x20000U}) {  // with an index, and without one
+                seam::claim_id const id{seam::client_id{1}, number};
+                auto const range = at.line({one, false});
+                auto const key = at.claim({other, false}, id);
+                EXPECT_EQ(range.begin <= key && key < range.end, one == other)
+                    << one << " and " << other;
+                EXPECT_EQ(key < at.claim({one, false}, id), other < one);
+                EXPECT_EQ(at.name_of(key, true), other);
+            }
         }
+}
+
+TEST(etcd_keys, of_claims_are_shared_by_those_of_one_index) {
+    keys const at{"p/"};
+    auto const key = [&](std::uint64_t client, std::uint64_t number) {
+        return at.claim({"q", false}, {seam::client_id{client}, number});
+    };
+    EXPECT_EQ(key(1, 0x10007), key(1, 0x20007));
+    EXPECT_NE(key(1, 0x10007), key(1, 0x10008));
+    EXPECT_NE(key(1, 0x10007), key(2, 0x10007));
+    EXPECT_NE(key(1, 0x10000), key(1, 0x20000)) << "these have none";
+}
+
+// Every look at the line would fail on it, and whoever wants to remove it would wait for ever.
+TEST(etcd_looks, what_somebody_else_has_put_into_a_line_is_passed_over) {
+    keys const at{"p/"};
+    compare::name_query const what{.key = {"q", false}};
+    auto const put = [&](wire::RangeResponse& to, std::uint64_t key, std::uint64_t value) {
+        auto& made = *to.add_kvs();
+        made.set_key(at.claim(what.key, {seam::client_id{1}, key}));
+        wire::Waiter waiter;
+        waiter.set_client(1);
+        waiter.set_number(value);
+        made.set_value(waiter.SerializeAsString());
+        made.set_create_revision(to.kvs_size());
+    };
+    wire::RangeResponse head;
+    wire::RangeResponse line;
+    put(line, 0x10007, 0x10007);
+    put(line, 0x10008, 0x10009);
+    put(line, 0x1000a, 0x1000a);
+    line.mutable_kvs(2)->set_value("no message");
+    line.add_kvs()->set_key(at.line(what.key).begin);
+    std::vector<wire::RangeResponse const*> const answers{&head, &line};
+    auto const seen = view_of(what, answers, at).found.line;
+    ASSERT_EQ(seen.size(), 1U);
+    EXPECT_EQ(seen.front().id.number, 0x10007U);
+}
+
+// etcd refuses such a request as a whole, with words that are no use to anybody.
+TEST(etcd_transactions, never_write_a_key_twice) {
+    keys const at{"p/"};
+    compare::step what{.key = {"q", false}};
+    what.leave = what.present = {{.id = {seam::client_id{1}, 0x10007}, .place = 5}};
+    what.append = {{.id = {seam::client_id{1}, 0x20007}}};
+    EXPECT_EQ(transaction_of(what, at).success_size(), 0);
+    what.append.front().id.number = 0x20008;
+    EXPECT_EQ(transaction_of(what, at).success_size(), 2);
 }
 
 // What stands between a client and etcd may answer with anything.
 TEST(etcd_transactions, an_answer_of_another_shape_is_no_answer) {
+    keys const at{"p/"};
     compare::step what{.key = {"q", false}};
     what.otherwise.sessions = {compare::session_id{1}};
     wire::TxnResponse from;
-    EXPECT_FALSE(read_step(what, from)) << "nothing in it";
+    EXPECT_FALSE(read_step(what, from, at)) << "nothing in it";
     auto& otherwise = *from.add_responses()->mutable_response_txn();
-    ASSERT_TRUE(read_step(what, from));
-    EXPECT_EQ(read_step(what, from)->taken, stepped::branch::none);
+    ASSERT_TRUE(read_step(what, from, at));
+    EXPECT_EQ(read_step(what, from, at)->taken, stepped::branch::none);
     otherwise.set_succeeded(true);
     for (int ranges = 0; ranges < 3; ++ranges) {
-        EXPECT_FALSE(read_step(what, from)) << ranges;
+        EXPECT_FALSE(read_step(what, from, at)) << ranges;
         (void)otherwise.add_responses()->mutable_response_range();
     }
-    ASSERT_TRUE(read_step(what, from));
-    EXPECT_EQ(read_step(what, from)->taken, stepped::branch::second);
+    ASSERT_TRUE(read_step(what, from, at));
+    EXPECT_EQ(read_step(what, from, at)->taken, stepped::branch::second);
     (void)otherwise.add_responses()->mutable_response_range();
-    EXPECT_FALSE(read_step(what, from)) << "more than was asked for";
+    EXPECT_FALSE(read_step(what, from, at)) << "more than was asked for";
     from.mutable_responses(0)->mutable_response_range();
-    EXPECT_FALSE(read_step(what, from)) << "of another kind";
+    EXPECT_FALSE(read_step(what, from, at)) << "of another kind";
 }
 
 TEST(etcd_transactions, what_was_read_must_have_come_whole) {

@@ -148,7 +148,8 @@ class two_leaders final : public odd_store {
         bool const runs = wanted != nullptr && wanted->spec->kind == lock_kind::election;
         auto* const record = runs ? find(*wanted->spec) : nullptr;
         if (record == nullptr || record->holders == 0 || record->waiters > 0 ||
-            ledger_.find(*record, wanted->id) != nullptr || wanted->id.number % 8 != 0)
+            ledger_.find(*record, wanted->id) != nullptr ||
+            (wanted->id.number >> seam::claim_id::index_bits) % 8 != 0)
             return by.handle(what);
         auto const leaders = std::exchange(record->holders, 0);
         auto out = by.handle(what);

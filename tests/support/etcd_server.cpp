@@ -270,12 +270,14 @@ void etcd_server::want_users(std::string const& name, std::string const& passwor
     control({"auth", "enable"});
 }
 
-void etcd_server::compact() const {
+std::uint64_t etcd_server::revision() const {
     constexpr std::string_view field = "\"Revision\" : ";
     auto const said = control({"endpoint", "status", "--write-out=fields"});
     auto const at = said.find(field);
-    control({"compact", std::to_string(std::stoull(said.substr(at + field.size())))});
+    return std::stoull(said.substr(at + field.size()));
 }
+
+void etcd_server::compact() const { control({"compact", std::to_string(revision())}); }
 
 std::size_t etcd_server::leader() const {
     for (std::size_t each = 0; each < members_.size(); ++each) {

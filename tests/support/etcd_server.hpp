@@ -51,6 +51,8 @@ public:
     void want_users(std::string const& name, std::string const& password,
                     std::string const& prefix) const;
 
+    /// The present revision.
+    [[nodiscard]] std::uint64_t revision() const;
     /// Forgets all revisions but the present one.
     void compact() const;
 

@@ -149,6 +149,35 @@ TEST_F(engine_test, nor_is_one_in_which_the_session_of_a_waiter_ends) {
     EXPECT_EQ(one.call.outcome, verdict::failed);
 }
 
+// A copy of the submit that is under way goes on in the client's next session.
+TEST_F(engine_test, a_claim_is_not_forgotten_with_its_session_before_all_copies_are_answered) {
+    make_engine({.abilities = {.per_claim_lease = false}});
+    auto const in_the_way = take(queue_for({.order = ordering::fair}));
+    waiting one{queue_for({.order = ordering::fair})};
+    engine->begin(one.call, now);
+    auto const first = sent();
+    pass(core::engine::settings{}.request_timeout + 1ms, false);
+    auto const second = sent();
+    ASSERT_EQ(second.size(), 1U);
+    auto const id = std::get<seam::submit>(second.front().what).subject.id;
+    for (auto const& out : first)
+        engine->on_reply(out.id, carry_out(out), now);
+    engine->withdraw(one.call, now);
+    auto const settlement = sent();
+    ASSERT_EQ(settlement.size(), 1U);
+    using state = seam::session_changed::state;
+    engine->on_notice(seam::session_changed{state::lost, "it ended", {id}}, now);
+    engine->on_reply(second.front().id, {{}, seam::queued{}}, now);
+    auto const again = sent();
+    ASSERT_EQ(again.size(), 1U) << "nobody would end it";
+    EXPECT_EQ(std::get<seam::settle>(again.front().what).subject.id, id);
+    for (auto const& out : {settlement.front(), again.front()})
+        engine->on_reply(out.id, carry_out(out), now);
+    engine->release(in_the_way, now);
+    settle_down();
+    EXPECT_TRUE(engine->idle());
+}
+
 // Its lease outlasts the patience of those who wait behind it.
 TEST_F(engine_test, patience_behind_a_local_holder_ends_when_it_is_over) {
     auto const where = queue_for({.lease = 60s, .renew_every = 10s});

@@ -42,8 +42,8 @@ void driver::fetch(compare::ticket which, compare::query what) {
              std::vector<looked> seen;
              std::size_t begin = 0;
              for (std::size_t each = 0; each < ends.size(); begin = ends[each++])
-                 seen.push_back(
-                     view_of(what.names[each], std::span{all}.subspan(begin, ends[each] - begin)));
+                 seen.push_back(view_of(what.names[each],
+                                        std::span{all}.subspan(begin, ends[each] - begin), keys_));
              complete_views(which, std::move(what), std::move(seen), false);
          });
 }
@@ -82,7 +82,7 @@ void driver::commit(compare::ticket which, compare::step what) {
                                               wire::TxnResponse const& response, base::instant) {
             mutex_.assert_held();
             if (trouble) return tell(which, trouble);
-            auto done = read_step(what, response);
+            auto done = read_step(what, response, keys_);
             if (!done) return tell(which, strange_answer());
             if (done->taken == stepped::branch::first)
                 return tell(which, std::move(done->committed));

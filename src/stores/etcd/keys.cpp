@@ -36,7 +36,9 @@ std::string keys::head(compare::name_key const& key) const {
 }
 
 std::string keys::claim(compare::name_key const& key, seam::claim_id id) const {
-    return line(key).begin + seam::to_string(id);
+    if (id.index() == 0) return line(key).begin + seam::to_string(id);
+    return line(key).begin + base::hex(static_cast<std::uint64_t>(id.client)) + '-' +
+           std::to_string(id.index());
 }
 
 key_range keys::line(compare::name_key const& key) const {
@@ -82,12 +84,6 @@ std::string keys::name_of(std::string_view key, bool in_line) const {
         if (key[at] == separator) ++at;
     }
     return out;
-}
-
-std::optional<seam::claim_id> keys::claim_of(std::string_view key) {
-    auto const at = key.rfind(separator);
-    if (at == std::string_view::npos) return std::nullopt;
-    return seam::parse_claim_id(key.substr(at + 1));
 }
 
 }  // namespace holdfast::stores::etcd

@@ -18,7 +18,7 @@ struct key_range {
 
 /// Below `prefix`, with `~` for a zero byte:
 ///     name/<name>                    head
-///     line/<name>~<claim>            claim in line
+///     line/<name>~<client>-<index>   claim in line; without an index its whole id is there
 ///     condition/…, condition-line/…  the same of conditions
 ///     session/<session>              session; its revision is the generation
 ///     mail/<session>/<n>             the last letter to a session that was the n-th of its step
@@ -40,8 +40,6 @@ public:
                                          std::string_view after) const;
     /// The name in the key of a head, or of a claim in line.
     [[nodiscard]] std::string name_of(std::string_view key, bool in_line) const;
-    /// The claim in the key of a claim in line.
-    [[nodiscard]] static std::optional<seam::claim_id> claim_of(std::string_view key);
 
 private:
     std::string prefix_;

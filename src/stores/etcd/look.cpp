@@ -21,13 +21,17 @@ void note_alive(compare::view& in, compare::session_id id) {
     if (find(in, id) == nullptr) in.sessions.push_back({.id = id, .alive = true});
 }
 
-std::optional<compare::line_item> item_of(wire::KeyValue const& from) {
-    auto const id = keys::claim_of(from.key());
-    if (!id) return std::nullopt;
-    return compare::line_item{.id = *id,
+// Whatever somebody else has put there is passed over.
+std::optional<compare::line_item> item_of(compare::name_key const& name, wire::KeyValue const& from,
+                                          keys const& at) {
+    wire::Waiter waiter;
+    if (!waiter.ParseFromString(from.value())) return std::nullopt;
+    seam::claim_id const id{seam::client_id{waiter.client()}, waiter.number()};
+    if (at.claim(name, id) != from.key()) return std::nullopt;
+    return compare::line_item{.id = id,
                               .session = session_of(from.lease()),
                               .place = static_cast<std::uint64_t>(from.create_revision()),
-                              .body = from.value()};
+                              .body = std::move(*waiter.mutable_body())};
 }
 
 void read_head(compare::view& out, std::vector<compare::session_id>& named,
@@ -43,9 +47,9 @@ void read_head(compare::view& out, std::vector<compare::session_id>& named,
         named.push_back(static_cast<compare::session_id>(id));
 }
 
-void read_line(compare::view& out, wire::RangeResponse const& from) {
+void read_line(compare::view& out, wire::RangeResponse const& from, keys const& at) {
     for (auto const& each : from.kvs())
-        if (auto item = item_of(each)) out.line.push_back(std::move(*item));
+        if (auto item = item_of(out.key, each, at)) out.line.push_back(std::move(*item));
     // Those of one step have one place: by their ids, the same for all who look.
     std::ranges::stable_sort(out.line, {}, [](compare::line_item const& each) {
         return std::pair{each.place, each.id};
@@ -92,19 +96,21 @@ void set_session(compare::view& in, compare::session_id id, wire::RangeResponse 
 }
 
 looked view_of(compare::name_query const& what, std::span<wire::RangeResponse const* const> answers,
-               std::optional<compare::session_id> alive) {
+               keys const& at, std::optional<compare::session_id> alive) {
     looked out{.found = {.key = what.key}, .unknown = {}};
     auto& view = out.found;
     std::vector<compare::session_id> named;
     read_head(view, named, *answers[head_at]);
-    read_line(view, *answers[line_at]);
+    read_line(view, *answers[line_at], at);
     auto next = others_at;
     for (auto const& id : what.claims) {
         auto const& found = *answers[next++];
         if (found.kvs().empty() ||
             std::ranges::find(view.line, id, &compare::line_item::id) != view.line.end())
             continue;
-        if (auto item = item_of(found.kvs(0))) view.others.push_back(std::move(*item));
+        // Another claim of the client may have had the key before.
+        auto item = item_of(what.key, found.kvs(0), at);
+        if (item && item->id == id) view.others.push_back(std::move(*item));
     }
     for (auto const id : what.sessions)
         set_session(view, id, *answers[next++]);

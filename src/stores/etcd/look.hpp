@@ -29,7 +29,7 @@ struct looked {
 
 /// From the answers to `ranges_for`, in order. `alive`: lives for certain.
 [[nodiscard]] looked view_of(compare::name_query const& what,
-                             std::span<wire::RangeResponse const* const> answers,
+                             std::span<wire::RangeResponse const* const> answers, keys const& at,
                              std::optional<compare::session_id> alive = {});
 
 /// Adds what a second look found.

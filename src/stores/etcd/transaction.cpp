@@ -47,6 +47,14 @@ wire::PutRequest put(std::string key, std::string value, std::int64_t lease) {
     return out;
 }
 
+wire::PutRequest put(std::string key, compare::line_item const& item) {
+    wire::Waiter value;
+    value.set_client(static_cast<std::uint64_t>(item.id.client));
+    value.set_number(item.id.number);
+    value.set_body(item.body);
+    return put(std::move(key), value.SerializeAsString(), lease_of(item.session));
+}
+
 /// The writes of a step, with what etcd wants to know of their leases.
 class writer {
 public:
@@ -89,7 +97,7 @@ public:
     }
 
     void join(compare::name_key const& key, compare::line_item const& item) {
-        put_for(item.session, put(at_.claim(key, item.id), item.body, lease_of(item.session)));
+        put_for(item.session, put(at_.claim(key, item.id), item));
     }
 
     void leave(compare::name_key const& key, compare::line_item const& item) {
@@ -125,7 +133,8 @@ constexpr std::size_t most_operations = 128;
 compare::name_query look_of(compare::step const& what) {
     auto out = what.otherwise;
     out.key = what.key;
-    auto const conditions = 2 + what.present.size() + (what.nobody_behind ? 1 : 0);
+    auto const conditions =
+        2 + what.present.size() + what.append.size() + (what.nobody_behind ? 1 : 0);
     auto const writes =
         (what.head ? 1 : 0) + what.leave.size() + what.append.size() + what.letters.size();
     constexpr std::size_t within_an_append = 2;
@@ -134,6 +143,27 @@ compare::name_query look_of(compare::step const& what) {
     auto const room = most_operations - std::min(most_operations, taken);
     if (out.sessions.size() > room) out.sessions.resize(room);
     return out;
+}
+
+void write_first(compare::step const& what, keys const& at, operations& to) {
+    writer first{what, at, to};
+    if (what.head) first.write(what.key, *what.head);
+    for (auto const& each : what.leave)
+        first.leave(what.key, each);
+    for (auto const& each : what.append)
+        first.join(what.key, each);
+    for (auto const& each : what.letters)
+        first.send(each);
+}
+
+// Whether a claim leaves the line by the key with which another one joins it: whoever wants that has seen a claim that
+// is gone by now. The conditions do not allow it, and etcd takes no request with such writes.
+bool shares_keys(compare::step const& what, keys const& at) {
+    return std::ranges::any_of(what.append, [&](compare::line_item const& joins) {
+        return std::ranges::any_of(what.leave, [&](compare::line_item const& leaves) {
+            return at.claim(what.key, joins.id) == at.claim(what.key, leaves.id);
+        });
+    });
 }
 
 }  // namespace
@@ -146,17 +176,13 @@ wire::TxnRequest transaction_of(compare::step const& what, keys const& at) {
     for (auto const& each : what.present)
         require_created(conditions, at.claim(what.key, each.id),
                         static_cast<std::int64_t>(each.place));
+    // What another claim has left at the key is not written over.
+    for (auto const& each : what.append)
+        require_created(conditions, at.claim(what.key, each.id), 0);
     if (what.nobody_behind)
         require_nobody_behind(conditions, at.line(what.key), *what.nobody_behind);
 
-    writer first{what, at, *out.mutable_success()};
-    if (what.head) first.write(what.key, *what.head);
-    for (auto const& each : what.leave)
-        first.leave(what.key, each);
-    for (auto const& each : what.append)
-        first.join(what.key, each);
-    for (auto const& each : what.letters)
-        first.send(each);
+    if (!shares_keys(what, at)) write_first(what, at, *out.mutable_success());
 
     auto& otherwise = *out.add_failure()->mutable_request_txn();
     require_modified(*otherwise.mutable_compare(), at.session(what.self), revision_of(what.of));
@@ -165,14 +191,14 @@ wire::TxnRequest transaction_of(compare::step const& what, keys const& at) {
         require_created(*inner.mutable_compare(), at.claim(what.key, each.id), 0);
         if (each.session != what.self)
             require_there(*inner.mutable_compare(), at.session(each.session));
-        *inner.add_success()->mutable_request_put() =
-            put(at.claim(what.key, each.id), each.body, lease_of(each.session));
+        *inner.add_success()->mutable_request_put() = put(at.claim(what.key, each.id), each);
     }
     add_ranges(*otherwise.mutable_success(), ranges_for(look_of(what), at));
     return out;
 }
 
-std::optional<stepped> read_step(compare::step const& what, wire::TxnResponse const& from) {
+std::optional<stepped> read_step(compare::step const& what, wire::TxnResponse const& from,
+                                 keys const& at) {
     stepped out;
     if (from.succeeded()) {
         out.taken = stepped::branch::first;
@@ -191,7 +217,7 @@ std::optional<stepped> read_step(compare::step const& what, wire::TxnResponse co
     auto const query = look_of(what);
     if (answers.size() != ranges_of_a_name + query.claims.size() + query.sessions.size())
         return std::nullopt;
-    out.seen = view_of(query, answers, what.self);
+    out.seen = view_of(query, answers, at, what.self);
     auto& unknown = out.seen.unknown;
     for (auto left = query.sessions.size(); left < what.otherwise.sessions.size(); ++left) {
         auto const id = what.otherwise.sessions[left];

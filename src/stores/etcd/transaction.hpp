@@ -24,7 +24,7 @@ struct stepped {
 };
 /// Nothing when it is not the answer to such a transaction.
 [[nodiscard]] std::optional<stepped> read_step(compare::step const& what,
-                                               wire::TxnResponse const& from);
+                                               wire::TxnResponse const& from, keys const& at);
 
 /// One transaction that only reads.
 [[nodiscard]] wire::TxnRequest reading(std::span<wire::RangeRequest const> ranges);
