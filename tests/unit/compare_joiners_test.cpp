@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "stores/compare/name_operation.hpp"
+#include "unit/compare_fixture.hpp"
 
 namespace holdfast::stores::compare {
 namespace {
@@ -95,6 +96,31 @@ TEST_F(compare_joiners, more_than_one_step_takes_come_in_one_after_the_other) {
         more = decided.full;
     }
     EXPECT_EQ(let_in, 100U);
+}
+
+class compare_joining : public machine_fixture {
+protected:
+    /// Of how many in the line a claim is told that joins it.
+    [[nodiscard]] std::uint32_t seen_by(seam::claim const& subject) {
+        driver_.has.seen_by_joiners = 1;
+        submit(subject);
+        open_session();
+        return next("commit").what.otherwise.line;
+    }
+};
+
+TEST_F(compare_joining, is_told_of_as_many_as_the_driver_shows_without_effort) {
+    EXPECT_EQ(seen_by(claim(1, 30s)), 1U);
+}
+
+TEST_F(compare_joining, for_permits_sees_whom_it_may_pass) {
+    auto subject = claim(1, 30s);
+    auto spec = std::make_shared<seam::claim_spec>(*subject.spec);
+    spec->kind = lock_kind::semaphore;
+    spec->mode = claim_mode::permits;
+    spec->limit = 3;
+    subject.spec = spec;
+    EXPECT_EQ(seen_by(subject), 8U);
 }
 
 }  // namespace

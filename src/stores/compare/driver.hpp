@@ -96,6 +96,8 @@ struct driver_traits {
     bool pushes{true};
     std::uint32_t letter_bytes{8000};  ///< a letter's body may have so many
     std::uint32_t writes{64};          ///< a step may change so many things, its letters included
+    /// Who joins the line is told of so many in it; of fewer where each costs a read of its own.
+    std::uint32_t seen_by_joiners{8};
     /// Several who join the line by one step have an order. Otherwise they join it one by one.
     bool ordered_appends{true};
     /// Steps may have a ballot: the store can be a member of a quorum.

@@ -28,6 +28,10 @@ void name_work::commit(group all, verdict&& decided) {
             client_.claims.add(id,
                                {.key = op->key, .session = op->session.id, .secret = each->secret});
         if (joins) next.append_otherwise.push_back(waiter_of(*wanted, context_of(*each)));
+        // Who wants permits may pass those who wait, whom it has to see.
+        if (joins && wanted->subject.spec->mode != claim_mode::permits &&
+            next.otherwise.line != name_query::whole_line)
+            next.otherwise.line = std::min(next.otherwise.line, client_.traits.seen_by_joiners);
     }
     if (op->moves)
         if (auto* const claim = client_.claims.find(subject_of(*op->what)->id)) {

@@ -42,6 +42,7 @@ compare::driver_traits driver::traits() const {
             .pushes = true,
             .letter_bytes = 16'000,
             .writes = 48,
+            .seen_by_joiners = 1,
             .ordered_appends = true,
             .shortest_lease = std::chrono::milliseconds{100}};
 }

@@ -12,6 +12,7 @@ namespace holdfast::stores::zookeeper {
 namespace {
 
 constexpr std::size_t most_swept = 32;
+constexpr std::size_t removed_together = 8;
 
 }  // namespace
 
@@ -37,8 +38,9 @@ void mailboxes::close(compare::session_id id) {
     auto const found = all_.find(id);
     if (found == all_.end()) return;
     common_.forget(with_.at.letter(id, found->second.next));
+    auto const read = std::move(found->second.read);
     all_.erase(found);
-    if (common_.is_connected()) clear(id);
+    if (common_.is_connected()) clear(id, read);
 }
 
 void mailboxes::tend() {
@@ -83,16 +85,35 @@ void mailboxes::take(compare::session_id id) {
         with_.told.letter(id, from.data.substr(end + 1), written);
     });
     await(id);
-    common_.together({{.what = operation::kind::remove, .path = path}});
+    auto& read = found->second.read;
+    read.push_back(path);
+    if (read.size() >= removed_together) remove(std::exchange(read, {}));
+}
+
+std::vector<operation> mailboxes::removals(std::vector<std::string> const& letters) {
+    std::vector<operation> out;
+    for (auto const& each : letters)
+        out.push_back({.what = operation::kind::remove, .path = each});
+    return out;
+}
+
+// A write for each would cost the servers as much as the letter did.
+void mailboxes::remove(std::vector<std::string> const& letters) {
+    common_.together(removals(letters), [this, letters](answer const& from) {
+        if (from.code != ZNONODE || letters.size() == 1) return;
+        for (auto const& each : letters)  // somebody has removed one of them
+            remove({each});
+    });
 }
 
 // Whoever closes may not be driven any more: in the usual case,
-// without letters, one request is enough.
-void mailboxes::clear(compare::session_id id) {
-    common_.together({{.what = operation::kind::remove, .path = with_.at.mail(id)}},
-                     [this, id](answer const& from) {
-                         if (from.code == ZNOTEMPTY) clear_letters(id);
-                     });
+// without letters that nobody has read, one request is enough.
+void mailboxes::clear(compare::session_id id, std::vector<std::string> const& read) {
+    auto all = removals(read);
+    all.push_back({.what = operation::kind::remove, .path = with_.at.mail(id)});
+    common_.together(std::move(all), [this, id](answer const& from) {
+        if (from.code == ZNOTEMPTY || from.code == ZNONODE) clear_letters(id);
+    });
 }
 
 void mailboxes::clear_letters(compare::session_id id) {

@@ -37,12 +37,15 @@ private:
     struct box {
         std::uint64_t next{0};  ///< number of the letter that is waited for
         bool open{false};
-        bool hears{false};  ///< of that letter
+        bool hears{false};                ///< of that letter
+        std::vector<std::string> read{};  ///< letters that have been taken, and are still in it
     };
 
     void await(compare::session_id id);
     void take(compare::session_id id);
-    void clear(compare::session_id id);
+    [[nodiscard]] static std::vector<operation> removals(std::vector<std::string> const& letters);
+    void remove(std::vector<std::string> const& letters);
+    void clear(compare::session_id id, std::vector<std::string> const& read);
     void clear_letters(compare::session_id id);
     void sweep_ends(std::vector<std::string> const& sessions);
 
