@@ -130,8 +130,10 @@ TEST(zookeeper_link, a_server_that_forgets_to_answer_is_reminded_long_before_it_
                 std::uint32_t length = 0;
                 std::memcpy(&length, heard.data(), sizeof length);
                 if (heard.size() < sizeof length + ntohl(length)) break;
+                // The library sends a ping, whose number is -2, to a server that has not been asked for a while.
+                bool const ping = heard.compare(sizeof length, 4, "\xff\xff\xff\xfe") == 0;
                 heard.erase(0, sizeof length + ntohl(length));
-                ++requests;
+                if (!ping) ++requests;
             }
         }
     }};

@@ -195,7 +195,8 @@ void name_work::decide(operation const& op) {
                 names_[op->key].known.reset();
                 return decide(op);
             }
-            if (missing->whole_line) op->asked.line = name_query::whole_line;
+            if (missing->whole_line || (missing->more_of_line && fresh))
+                op->asked.line = name_query::whole_line;
             ask_for(op->asked.claims, missing->claims);
             return fetch(op);
         }

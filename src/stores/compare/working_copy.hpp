@@ -20,6 +20,8 @@ namespace holdfast::stores::compare {
 /// Thrown out of the rules when they ask for what was not fetched: fetch it, and judge anew.
 struct miss {
     bool whole_line{false};
+    bool more_of_line{
+        false};  ///< all who were seen come in: of what was fetched just now, the whole line then
     std::vector<seam::claim_id> claims{};
 };
 

@@ -107,7 +107,8 @@ change working_copy::changes() const {
     // Whoever waits for what its owner holds comes in with it, and must not have been overlooked.
     bool const searched = saw_all_ && promoted_ > 0;
     if (passed || before_all || searched || (nobody_left && relies_on_empty_line(has))) {
-        if (seen_.more) throw miss{.whole_line = true};
+        bool const used_up = nobody_left && !passed && !before_all && !searched;
+        if (seen_.more) throw miss{.whole_line = !used_up, .more_of_line = used_up};
         auto const& line = seen_.line;
         out.nobody_behind = line.empty() ? 0 : line.back().place;
         for (auto const& each : line)

@@ -1,5 +1,6 @@
 #include "stores/zookeeper/known_nodes.hpp"
 
+#include <chrono>
 #include <utility>
 
 #include "base/text.hpp"
@@ -10,6 +11,7 @@ namespace holdfast::stores::zookeeper {
 namespace {
 
 constexpr std::size_t most_known = 20'000;
+constexpr std::chrono::milliseconds lately{50};
 
 }  // namespace
 
@@ -18,7 +20,14 @@ known_node const* known_nodes::find(compare::name_key const& key) const {
     return found == all_.end() ? nullptr : &found->second;
 }
 
+bool known_nodes::was_taken_lately(compare::name_key const& key) const {
+    auto const* const known = find(key);
+    return known != nullptr && known->written != compare::stamp{} &&
+           known->learned + lately > base::boot_clock::now();
+}
+
 void known_nodes::learn(compare::name_key const& key, known_node what) {
+    what.learned = base::boot_clock::now();
     if (all_.size() >= most_known) all_.erase(all_.begin());
     all_.insert_or_assign(key, std::move(what));
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "stores/compare/view.hpp"
 
 namespace holdfast::stores::zookeeper {
@@ -25,6 +26,7 @@ struct known_node {
     bool counted{false};          ///< the next two are known
     std::uint64_t created{0};     ///< so many nodes were made below it
     std::uint64_t last_place{0};  ///< in the line
+    base::instant learned{};      ///< filled in
 };
 
 /// Thread-safety: none; the driver serialises.
@@ -32,6 +34,8 @@ class known_nodes {
 public:
     /// nullptr: nothing is known, or it is not there.
     [[nodiscard]] known_node const* find(compare::name_key const& key) const;
+    /// Whether there was a head so short a time ago that it will still be there.
+    [[nodiscard]] bool was_taken_lately(compare::name_key const& key) const;
     void learn(compare::name_key const& key, known_node what);
     void forget(compare::name_key const& key) { all_.erase(key); }
 

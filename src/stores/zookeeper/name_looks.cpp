@@ -12,8 +12,9 @@ namespace {
 
 constexpr int most_rounds = 16;
 
-bool same_moment(Stat const& one, Stat const& other) {
-    return one.czxid == other.czxid && one.mzxid == other.mzxid && one.cversion == other.cversion;
+// Then the data that were read first are those of the moment of the second read.
+bool same_data(Stat const& one, Stat const& other) {
+    return one.czxid == other.czxid && one.mzxid == other.mzxid;
 }
 
 std::vector<compare::session_id> parse_sessions(std::string_view words) {
@@ -30,6 +31,7 @@ std::vector<compare::session_id> parse_sessions(std::string_view words) {
 struct name_looks::looking {
     compare::name_query what;
     reader then;
+    std::vector<compare::line_item> own;  ///< that need not be read
     looked out{};
     answer head{};
     std::vector<waiting_child> wanted{};       ///< of the line, and claims that were asked for
@@ -43,14 +45,15 @@ struct name_looks::looking {
     int rounds{0};
 };
 
-void name_looks::look(compare::name_query what, reader then) {
+void name_looks::look(compare::name_query what, reader then, std::vector<compare::line_item> own) {
     auto const state = std::make_shared<looking>();
     state->what = std::move(what);
     state->then = std::move(then);
+    state->own = std::move(own);
     look(state);
 }
 
-// Two reads are one look when the node was the same at both.
+// Two reads are one look at the moment of the second when the first would have found the same then.
 void name_looks::look(std::shared_ptr<looking> const& state) {
     if (++state->rounds > most_rounds) {
         state->out.trouble = {
@@ -72,8 +75,9 @@ void name_looks::look(std::shared_ptr<looking> const& state) {
                 state->out.trouble = with_.judged(*each);
                 return state->then(state->out);
             }
-        if (head.code != from.code || (head.code == ZOK && !same_moment(head.stat, from.stat)))
+        if (head.code != from.code || (head.code == ZOK && !same_data(head.stat, from.stat)))
             return look(state);
+        head.stat = from.stat;
         read_node(*state, from.names);
         look_closer(state);
     });
@@ -116,6 +120,7 @@ void name_looks::look_closer(std::shared_ptr<looking> const& state) {
     state->left = 1;
     state->asked.insert(state->what.sessions.begin(), state->what.sessions.end());
     for (std::size_t each = 0; each < state->wanted.size(); ++each) {
+        if (know_already(*state, each)) continue;
         state->asked.insert(state->wanted[each].session);
         ++state->left;
         common_.get(path + "/" + state->wanted[each].node, [this, state, each](answer& from) {
@@ -134,6 +139,19 @@ void name_looks::look_closer(std::shared_ptr<looking> const& state) {
     for (auto const id : state->asked)
         look_at_session(state, id);
     advance(state);
+}
+
+bool name_looks::know_already(looking& state, std::size_t child) {
+    auto const& seen = state.wanted[child];
+    auto const mine = std::ranges::find_if(state.own, [&](compare::line_item const& each) {
+        return each.id == seen.id && each.session == seen.session;
+    });
+    if (state.what.bodies || mine == state.own.end()) return false;
+    state.bodies[child] = mine->body;
+    auto& sessions = state.out.found.sessions;
+    if (std::ranges::find(sessions, mine->session, &compare::session_state::id) == sessions.end())
+        sessions.push_back({.id = mine->session, .alive = true});
+    return true;
 }
 
 void name_looks::look_at_session(std::shared_ptr<looking> const& state, compare::session_id id) {

@@ -25,7 +25,8 @@ public:
 
     void fetch(compare::ticket which, compare::query what);
     /// One name; what is found of its node is learned. Whoever serves the common session may lag behind others.
-    void look(compare::name_query what, reader then);
+    /// `own`: these have just joined the line, in sessions that live.
+    void look(compare::name_query what, reader then, std::vector<compare::line_item> own = {});
 
 private:
     struct looking;
@@ -33,6 +34,7 @@ private:
     void look(std::shared_ptr<looking> const& state);
     void read_node(looking& state, std::vector<std::string> const& nodes);
     void look_closer(std::shared_ptr<looking> const& state);
+    [[nodiscard]] static bool know_already(looking& state, std::size_t child);
     void look_at_session(std::shared_ptr<looking> const& state, compare::session_id id);
     void advance(std::shared_ptr<looking> const& state);
 

@@ -20,6 +20,10 @@ void steps::begin(attempt const& state) {
     auto const* const own = sessions_.find(what.self);
     if (own == nullptr || own->current != what.of) return tell_fenced(state);
     auto const* const known = known_.find(what.key);
+    // Somebody had it a moment ago: that it is free is only hoped, and would be one more write.
+    bool const hopes = what.expected == compare::stamp{} && !what.append_otherwise.empty();
+    if (hopes && !state->looked && known_.was_taken_lately(what.key))
+        return do_second(state, false);
     if (known != nullptr && known->written == what.expected) {
         state->node = *known;
         state->by = step_attempt::way::change;

@@ -58,11 +58,15 @@ void steps::join(attempt const& state, bool make_node, std::vector<std::string> 
 }
 
 void steps::look_and_tell(attempt const& state) {
-    looks_.look(state->what.otherwise, [this, state](auto& seen) {
-        if (!seen.trouble) return with_.tell(state->which, compare::missed{std::move(seen.found)});
-        if (!state->what.append_otherwise.empty()) seen.trouble.certain = false;  // they joined
-        with_.tell(state->which, seen.trouble);
-    });
+    looks_.look(
+        state->what.otherwise,
+        [this, state](auto& seen) {
+            if (!seen.trouble)
+                return with_.tell(state->which, compare::missed{std::move(seen.found)});
+            if (!state->what.append_otherwise.empty()) seen.trouble.certain = false;  // they joined
+            with_.tell(state->which, seen.trouble);
+        },
+        state->what.append_otherwise);
 }
 
 }  // namespace holdfast::stores::zookeeper
