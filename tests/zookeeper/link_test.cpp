@@ -28,7 +28,15 @@ std::string url_by(std::uint16_t port, std::string const& user = {}) {
 
 /// Of a server that is none: a session of 30 s.
 void begin_session(support::raw_socket const& socket) {
-    (void)socket.receive();
+    // The request comes in as many pieces as it likes, with its length in front, and nothing comes behind it.
+    std::uint32_t length = 0;
+    std::string heard;
+    do {
+        auto const more = socket.receive();
+        if (more.empty()) return;
+        heard += more;
+        if (heard.size() >= sizeof length) std::memcpy(&length, heard.data(), sizeof length);
+    } while (heard.size() < sizeof length + ntohl(length));
     std::string const greeting{"\0\0\0\x25\0\0\0\0\0\0\x75\x30\0\0\0\0\0\0\0\1\0\0\0\x10", 24};
     (void)socket.send(greeting + std::string(17, '\0'));
 }
@@ -130,10 +138,8 @@ TEST(zookeeper_link, a_server_that_forgets_to_answer_is_reminded_long_before_it_
                 std::uint32_t length = 0;
                 std::memcpy(&length, heard.data(), sizeof length);
                 if (heard.size() < sizeof length + ntohl(length)) break;
-                // The library sends a ping, whose number is -2, to a server that has not been asked for a while.
-                bool const ping = heard.compare(sizeof length, 4, "\xff\xff\xff\xfe") == 0;
                 heard.erase(0, sizeof length + ntohl(length));
-                if (!ping) ++requests;
+                ++requests;
             }
         }
     }};
