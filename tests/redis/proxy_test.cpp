@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "redis/fixture.hpp"
+#include "support/raw_server.hpp"
 
 namespace holdfast::redis_faults {
 namespace {
@@ -160,6 +161,28 @@ TEST_F(proxy_test, a_latch_counts_none_twice) {
     EXPECT_GE(left, 1U);
     EXPECT_LE(left, 1U + unknown);
     EXPECT_LT(unknown, parties * each / 4);
+}
+
+// Replies that changed places would be taken for each other's, which no network does.
+TEST(proxy_order_test, what_comes_late_is_not_overtaken_by_a_part_of_what_came_later) {
+    support::raw_server const echo{[](support::raw_socket const& socket) {
+        for (auto text = socket.receive(); !text.empty(); text = socket.receive())
+            socket.send(text);
+    }};
+    proxy network{echo.port(), 1, {.delay = 1, .longest_delay = 1h}};
+    auto there = support::loopback(network.port());
+    int const mine = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_EQ(::connect(mine, support::raw(there), sizeof there), 0);
+    support::raw_socket const client{mine, 0};
+    EXPECT_TRUE(client.send("first"));
+    EXPECT_TRUE(eventually([&] { return network.round_trips() == 1; }));
+    network.be_bad({.cut_reply = 1});
+    EXPECT_TRUE(client.send("second"));
+    std::string heard;
+    for (auto text = client.receive(); !text.empty(); text = client.receive())
+        heard += text;
+    ::close(mine);
+    EXPECT_TRUE(heard.starts_with("first")) << heard;
 }
 
 }  // namespace

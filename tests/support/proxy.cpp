@@ -212,11 +212,13 @@ void proxy::on_reply(pair& it) {
     }
     it.over = text.empty() || happens(it, odds_.lose_reply);
     if (it.over || it.silent) return;
+    // What is late goes in front of what came later: no connection reorders its bytes.
     if (happens(it, odds_.cut_reply)) {
-        send_all(it.client, std::string_view{text}.substr(0, it.random() % text.size()));
+        auto const part = it.random() % text.size();
+        send_all(it.client, std::exchange(it.late, {}) + text.substr(0, part));
         it.over = true;
     } else if (happens(it, odds_.garble)) {
-        send_all(it.client, "HTTP/1.1 400 Bad Request\r\n\r\n");
+        send_all(it.client, std::exchange(it.late, {}) + "HTTP/1.1 400 Bad Request\r\n\r\n");
     } else if (happens(it, odds_.silence)) {
         it.silent = true;
     } else if (!it.late.empty() || happens(it, odds_.delay)) {
