@@ -151,6 +151,20 @@ TEST(zookeeper_link, a_server_that_forgets_to_answer_is_reminded_long_before_it_
     EXPECT_EQ(forgetful.connections(), 1);
 }
 
+// The library reads nothing any more then, and would not hear either that the connection has ended.
+TEST(zookeeper_link, an_answer_of_a_length_that_nothing_has_costs_one_connection) {
+    support::raw_server strange{[&](support::raw_socket const& socket) {
+        begin_session(socket);
+        (void)socket.receive();
+        (void)socket.send("\xff\xff\xff\xf0 what is this?");
+        socket.listen();
+    }};
+    auto mine = client_of(url_of(strange, "?timeout=500ms"));
+    mine.driver().fetch(mine.next_ticket(), {{{.key = {"q", false}}}});
+    EXPECT_TRUE(mine.drive_until([&] { return strange.connections() > 2; }, 10s))
+        << strange.connections();
+}
+
 TEST(zookeeper_link, a_client_that_is_not_welcome_goes_on_asking_in_steps) {
     support::zookeeper_server server;
     auto anna = client_of(url_by(server.port(), "anna:s3cret@"));

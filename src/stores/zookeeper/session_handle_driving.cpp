@@ -124,6 +124,15 @@ bool session_handle::is_stuck(base::instant now) const noexcept {
     return !under_way_.empty() && progress_ + settings_.timeout <= now;
 }
 
+// Once it was told a length that nothing has, the library reads nothing any more, not even that the connection has ended. That it
+// cannot write it hears.
+void session_handle::break_connection(base::instant now) {
+    cut();
+    progress_ = begun_ = now;
+    if (connected_) give({.what = request::kind::exists, .path = "/"});
+    process(EPOLLIN | EPOLLOUT);
+}
+
 // Nobody may have looked for a while: that is not the server's fault.
 void session_handle::read_what_waits() {
     constexpr int most_reads = 64;
@@ -141,10 +150,8 @@ void session_handle::tend(base::instant now) {
     if (is_stuck(now)) {
         read_what_waits();
         if (expired_) return static_cast<void>(follow(-1, 0));
-        if (is_stuck(now)) {
-            cut();
-            progress_ = begun_ = now;
-        }
+        if (is_stuck(now)) break_connection(now);
+        if (expired_) return static_cast<void>(follow(-1, 0));
     }
     // The library would take two thirds of the session's time to find that nobody is there any more. And servers from 3.6.0
     // to 3.8.0 can forget that they have something to answer until something else comes (ZOOKEEPER-4537).
