@@ -131,7 +131,6 @@ private:
     void connect_first(base::instant now);
     void connect_next(base::instant now);
     [[nodiscard]] bool is_stuck(base::instant now) const noexcept;
-    void break_connection(base::instant now);
     void read_what_waits();
     /// False: there are no descriptors left.
     bool follow(int descriptor, int interest);

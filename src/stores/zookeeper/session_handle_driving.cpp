@@ -124,15 +124,6 @@ bool session_handle::is_stuck(base::instant now) const noexcept {
     return !under_way_.empty() && progress_ + settings_.timeout <= now;
 }
 
-// Once it was told a length that nothing has, the library reads nothing any more, not even that the connection has ended. That it
-// cannot write it hears.
-void session_handle::break_connection(base::instant now) {
-    cut();
-    progress_ = begun_ = now;
-    if (connected_) give({.what = request::kind::exists, .path = "/"});
-    process(EPOLLIN | EPOLLOUT);
-}
-
 // Nobody may have looked for a while: that is not the server's fault.
 void session_handle::read_what_waits() {
     constexpr int most_reads = 64;
@@ -150,7 +141,14 @@ void session_handle::tend(base::instant now) {
     if (is_stuck(now)) {
         read_what_waits();
         if (expired_) return static_cast<void>(follow(-1, 0));
-        if (is_stuck(now)) break_connection(now);
+        if (is_stuck(now)) {
+            cut();
+            progress_ = begun_ = now;
+            // Once it was told a length that nothing has, the library reads nothing any more, not even that the connection
+            // has ended. That it cannot write it hears.
+            if (connected_) give({.what = request::kind::exists, .path = "/"});
+            process(EPOLLIN | EPOLLOUT);
+        }
         if (expired_) return static_cast<void>(follow(-1, 0));
     }
     // The library would take two thirds of the session's time to find that nobody is there any more. And servers from 3.6.0
