@@ -75,6 +75,10 @@ void mailboxes::take(compare::session_id id) {
     auto const found = all_.find(id);
     if (found == all_.end()) return;
     auto const path = with_.at.letter(id, found->second.next++);
+    auto& read = found->second.read;
+    read.push_back(path);
+    std::vector<std::string> over;
+    if (read.size() >= removed_together) over.swap(read);
     common_.get(path, [this, id](answer const& from) {
         if (from.code != ZOK) return common_.tell_gap();
         // In front of the letter: what the step has made of the name's node.
@@ -85,9 +89,7 @@ void mailboxes::take(compare::session_id id) {
         with_.told.letter(id, from.data.substr(end + 1), written);
     });
     await(id);
-    auto& read = found->second.read;
-    read.push_back(path);
-    if (read.size() >= removed_together) remove(std::exchange(read, {}));
+    if (!over.empty()) remove(over);  // behind the look at the last of them
 }
 
 std::vector<operation> mailboxes::removals(std::vector<std::string> const& letters) {
